@@ -30,8 +30,14 @@
  *	3	the listening socket, bound by create under the lock
  *	4	the network namespace
  *	5	/proc (O_PATH directory of create's pid namespace)
- *	6	the folder SHIMS/COOKIE (O_PATH), where it removes its socket
+ *	6	the folder SHIMS/COOKIE, a descriptor that flock(2) takes
  *	7	osh-resolver, open for fexecve
+ * Its end: with the last container gone it takes flock(LOCK_EX | LOCK_NB) on 6.
+ * A create holds that lock from before it connects until ATTACH was answered,
+ * so whoever gets it knows that nobody is on the way; then the shim deletes
+ * the table, removes sock and the folder (unlinkat(6, "../COOKIE",
+ * AT_REMOVEDIR)) and exits. Where the lock is taken, it tries again later.
+ *
  * It answers ATTACH only when the table is loaded; it double-forks nothing
  * itself (create has done that), and it closes 4 after opening its sockets.
  */
