@@ -61,6 +61,9 @@ enum {
 	SHIM_TEXT_BYTES = 256,	/* source of the policy, for the log */
 	SHIM_UPSTREAMS_MAX = 8, /* glibc reads 3; docker writes up to 8 */
 	SHIM_FDS_MAX = 4,
+	/* that share a network namespace: a pod of Kubernetes has a handful,
+	 * and each costs the resolver a look at its policy for each name */
+	SHIM_CONTAINERS_MAX = 32,
 };
 
 enum shim_op {
