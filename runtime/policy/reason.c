@@ -6,7 +6,7 @@
 #include "runtime/policy/reason.h"
 
 static const struct {
-	const char *code, *meaning;
+	const char *name, *meaning;
 } reasons[] = {
 #define REASON(name, code, meaning) [REASON_##name] = {code, meaning},
 #include "runtime/policy/reasons.def"
@@ -14,9 +14,9 @@ static const struct {
 };
 _Static_assert(N_ELEMENTS(reasons) == REASON_N, "one row for each reason");
 
-const char *reason_code(enum reason r)
+const char *reason_name(enum reason r)
 {
-	return (unsigned int)r < REASON_N ? reasons[r].code : "unknown";
+	return (unsigned int)r < REASON_N ? reasons[r].name : "unknown";
 }
 
 const char *reason_meaning(enum reason r)
@@ -24,12 +24,12 @@ const char *reason_meaning(enum reason r)
 	return (unsigned int)r < REASON_N ? reasons[r].meaning : "unknown";
 }
 
-enum reason reason_of_code(const char *code)
+enum reason reason_find(const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < REASON_N; i++)
-		if (str_eq(reasons[i].code, code))
+		if (str_eq(reasons[i].name, name))
 			break;
 	return (enum reason)i;
 }

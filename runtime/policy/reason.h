@@ -11,10 +11,10 @@ enum reason {
 };
 
 /* "host-not-in-allowlist" */
-const char *reason_code(enum reason r);
+const char *reason_name(enum reason r);
 /* One clause for people: "no entry of the policy lists this host" */
 const char *reason_meaning(enum reason r);
-/* REASON_N when @code is none. */
-enum reason reason_of_code(const char *code);
+/* REASON_N when @name is none of them. */
+enum reason reason_find(const char *name);
 
 #endif
