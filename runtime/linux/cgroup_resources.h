@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cgroup_device_rule;
+
 struct cgroup_i64 {
 	bool set;
 	int64_t v;
@@ -44,20 +46,6 @@ struct cgroup_cpu {
 	struct cgroup_i64 idle; /* 0 or 1 */
 	const char *cpus;	/* NULL or "" leaves it alone */
 	const char *mems;
-};
-
-enum {
-	CGROUP_DEV_READ = 1 << 0,
-	CGROUP_DEV_WRITE = 1 << 1,
-	CGROUP_DEV_MKNOD = 1 << 2,
-};
-
-struct cgroup_device_rule {
-	bool allow;
-	char type;     /* 'a' all, 'c', 'b' */
-	int64_t major; /* -1 any */
-	int64_t minor; /* -1 any */
-	unsigned int access;
 };
 
 struct cgroup_weight_device {
@@ -127,7 +115,7 @@ struct cgroup_resources {
 	/*
 	 * In order, the last that matches wins; what no rule matches is denied.
 	 * The container's default devices are added by the caller, see
-	 * cgroup_default_devices. With n_devices 0 and no default nothing is
+	 * cgroup_devices.h. With n_devices 0 and no default nothing is
 	 * written.
 	 */
 	const struct cgroup_device_rule *devices;
@@ -138,14 +126,6 @@ struct cgroup_resources {
 	 */
 	bool no_devices;
 };
-
-/*
- * The rules that every container gets beside its config's (config-linux.md
- * "Default Devices"): null zero full random urandom tty console ptmx pts/N,
- * and mknod of anything. Static.
- */
-extern const struct cgroup_device_rule cgroup_default_devices[];
-extern const size_t cgroup_n_default_devices;
 
 /* Bit per enum cgroup_controller that @r needs. */
 uint32_t cgroup_resources_need(const struct cgroup_resources *r);
