@@ -19,13 +19,12 @@
 #ifndef OSH_BASE_PATH_H
 #define OSH_BASE_PATH_H
 
-#include <stdint.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct err;
 
-/* PROC_SUPER_MAGIC, ... from linux/magic.h: what kind of filesystem. */
 enum {
 	PATH_FD_NAME = 32, /* room for "/proc/self/fd/2147483647" */
 };
@@ -97,8 +96,8 @@ int path_open_proc(int proc_fd, const char *sub, int flags, int *ret_fd,
 		   struct err *err);
 
 /*
- * 0 when the filesystem behind @fd has @magic, otherwise -EINVAL. @what names
- * the object in the text.
+ * 0 when the filesystem behind @fd has @magic (linux/magic.h), otherwise
+ * -EINVAL. @what names the object in the text.
  */
 int path_check_fs(int fd, uint64_t magic, const char *what, struct err *err);
 
