@@ -10,9 +10,9 @@
  * it had then (kernfs ids carry a generation and do not come back).
  *
  * Life: cgroup_plan (looks, touches nothing; save the struct), cgroup_make
- * (save again), cgroup_apply, the processes (cgroup_procs.h), cgroup_remove. The struct holds no descriptors and no pointers: the
- * container layer writes its fields to state.json and reads them back, then
- * calls cgroup_check.
+ * (save again), cgroup_apply, the processes (cgroup_procs.h), cgroup_remove.
+ * The struct holds no descriptors and no pointers: the container layer writes
+ * its fields to state.json and reads them back, then calls cgroup_check.
  *
  * Source: kernel Documentation/admin-guide/cgroup-v1/, cgroup-v2.rst; OCI
  * runtime-spec config-linux.md "Control groups".
@@ -28,9 +28,9 @@ struct cgroup_resources;
 struct err;
 
 enum {
-	CGROUP_DIRS_MAX = 24,	/* hierarchies: 14 controllers, named, v2 */
-	CGROUP_MOUNT_MAX = 256, /* a mount point's path, with NUL */
-	CGROUP_PATH_MAX = 1024, /* a path below it, with NUL */
+	CGROUP_DIRS_MAX = 16, /* 14 controllers, name=systemd, v2 */
+	CGROUP_MOUNT_MAX = 128, /* a mount point's path, with NUL */
+	CGROUP_PATH_MAX = 512, /* a path below it, with NUL */
 };
 
 /* Bits of cgroup_dir.controllers; names in cgroup.c. */
@@ -55,14 +55,15 @@ enum cgroup_controller {
 /* The container's directory in one hierarchy. */
 struct cgroup_dir {
 	char mount[CGROUP_MOUNT_MAX]; /* checked to be a cgroup file system */
-	char path[CGROUP_PATH_MAX];   /* below it: "/a/b", never "/" */
+	char path[CGROUP_PATH_MAX]; /* below it: "/a/b", never "/" */
 	bool v2;
-	bool absent;	      /* could not be made; see CGROUP_OPTIONAL */
+	bool absent; /* could not be made; see CGROUP_OPTIONAL */
 	uint32_t controllers; /* bit per enum cgroup_controller */
-	uint32_t n_created;   /* last components of path that are ours */
-	uint64_t ino;	      /* of the directory; 0: not made yet */
+	uint32_t n_created; /* last components of path that are ours */
+	uint64_t ino; /* of the directory; 0: not made yet */
 };
 
+/* About 11 KB. */
 struct cgroup {
 	uint32_t n_dirs;
 	struct cgroup_dir dir[CGROUP_DIRS_MAX];

@@ -26,7 +26,7 @@ enum {
 
 struct cgroup_device_rule {
 	bool allow;
-	char type;     /* 'a' all, 'c', 'b' */
+	char type; /* 'a' all, 'c', 'b' */
 	int64_t major; /* -1 any */
 	int64_t minor; /* -1 any */
 	unsigned int access;

@@ -27,14 +27,14 @@ struct err;
 struct cgroup_join {
 	int task_fd[CGROUP_DIRS_MAX]; /* v1 tasks files; owned */
 	uint32_t n_task_fds;
-	int v2_dir_fd;	 /* for clone3's CLONE_INTO_CGROUP, or -EBADF; owned */
+	int v2_dir_fd; /* for clone3's CLONE_INTO_CGROUP, or -EBADF; owned */
 	int v2_procs_fd; /* fall-back when clone3 can't; owned */
 };
 
 #define own_cgroup_join __attribute__((cleanup(cgroup_join_close)))
-#define CGROUP_JOIN_INIT                                                       \
-	{                                                                      \
-		.v2_dir_fd = -EBADF, .v2_procs_fd = -EBADF                     \
+#define CGROUP_JOIN_INIT                                   \
+	{                                                  \
+		.v2_dir_fd = -EBADF, .v2_procs_fd = -EBADF \
 	}
 
 /*

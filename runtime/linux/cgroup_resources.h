@@ -27,24 +27,24 @@ struct cgroup_u64 {
 struct cgroup_memory {
 	struct cgroup_i64 limit;
 	struct cgroup_i64 reservation;
-	struct cgroup_i64 swap;	      /* memory + swap, v1's meaning */
-	struct cgroup_i64 kernel;     /* the kernel ignores it since 5.16 */
+	struct cgroup_i64 swap; /* memory + swap, v1's meaning */
+	struct cgroup_i64 kernel; /* the kernel ignores it since 5.16 */
 	struct cgroup_i64 kernel_tcp; /* v1 */
 	struct cgroup_u64 swappiness; /* v1, 0 to 100 */
-	bool disable_oom_killer;      /* v1 */
-	bool use_hierarchy;	      /* v1; the only mode since 5.11 */
-	bool check_before_update;     /* refuse a limit below the usage */
+	bool disable_oom_killer; /* v1 */
+	bool use_hierarchy; /* v1; the only mode since 5.11 */
+	bool check_before_update; /* refuse a limit below the usage */
 };
 
 struct cgroup_cpu {
 	struct cgroup_u64 shares; /* 0 leaves it alone */
-	struct cgroup_i64 quota;  /* us per period; -1 unlimited; 0 alone */
+	struct cgroup_i64 quota; /* us per period; -1 unlimited; 0 alone */
 	struct cgroup_u64 period; /* us */
-	struct cgroup_u64 burst;  /* us */
+	struct cgroup_u64 burst; /* us */
 	struct cgroup_i64 rt_runtime;
 	struct cgroup_u64 rt_period;
 	struct cgroup_i64 idle; /* 0 or 1 */
-	const char *cpus;	/* NULL or "" leaves it alone */
+	const char *cpus; /* NULL or "" leaves it alone */
 	const char *mems;
 };
 
@@ -78,7 +78,7 @@ struct cgroup_blkio {
 
 struct cgroup_hugepage {
 	const char *page_size; /* "2MB" */
-	uint64_t limit;	       /* bytes */
+	uint64_t limit; /* bytes */
 };
 
 struct cgroup_rdma {

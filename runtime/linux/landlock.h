@@ -19,7 +19,7 @@
 struct err;
 
 enum landlock_mode {
-	LANDLOCK_READ_ONLY,  /* execute, read file, read directory */
+	LANDLOCK_READ_ONLY, /* execute, read file, read directory */
 	LANDLOCK_READ_WRITE, /* every right */
 	LANDLOCK_MODE_N
 };

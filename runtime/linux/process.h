@@ -15,7 +15,7 @@
 struct err;
 
 struct process_stat {
-	char state;	     /* 'R', 'S', 'Z', 'X', ... */
+	char state; /* 'R', 'S', 'Z', 'X', ... */
 	pid_t ppid;
 	uint64_t start_time; /* clock ticks since boot */
 };
@@ -43,7 +43,10 @@ int process_take_fd(int pidfd, int fd, int *ret_fd, struct err *err);
 
 /* The thread's kernel flag that makes further execs gain nothing. */
 int process_no_new_privs(struct err *err);
-/* /proc/PID/oom_score_adj of the calling process, -1000 to 1000. */
+/*
+ * oom_score_adj of the calling process, -1000 to 1000. @proc_fd from
+ * path_proc_fd(), or -EBADF.
+ */
 int process_set_oom_score(int proc_fd, int score, struct err *err);
 
 #endif

@@ -27,10 +27,9 @@ enum {
 int sysctl_check(const char *key, unsigned int own_ns, struct err *err);
 
 /*
- * Write @value. @proc_fd is a directory that is checked to be the root of a
- * procfs; nothing beneath it may be a symlink or another mount, and what is
- * opened is checked to be procfs again (CVE-2025-52881). Call it inside the
- * namespaces: which instance is written is the caller's affair.
+ * Write @value. @proc_fd from path_proc_fd(), or -EBADF to open /proc here;
+ * what is opened beneath it is checked to be procfs (CVE-2025-52881). Call it
+ * inside the namespaces: the caller's own decide what is written.
  */
 int sysctl_write(int proc_fd, const char *key, const char *value,
 		 struct err *err);
