@@ -13,8 +13,7 @@ enum {
 	 * operator's file may list 10,000 endpoints in 1 MiB of YAML. */
 	POLICY_DOCUMENT_BYTES_MAX = 4 << 20,
 
-	/* 10,000 are promised; the endpoint's index plus one is also its
-	 * firewall mark, whose bits 16 and up are the shim's. */
+	/* 10,000 are promised; a number fits a part of a firewall mark. */
 	POLICY_ENDPOINTS_MAX = 16384,
 	/* The short form makes one entry of each of its rows. */
 	POLICY_ENTRIES_MAX = 16384,

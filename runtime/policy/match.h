@@ -14,8 +14,8 @@
  *	[a-z]	one of the class; [!a-z] and [^a-z] one that isn't in it
  *	{a,b}	either pattern; empty ones are ignored
  *	\x	x itself
- * A character is a byte of UTF-8 except for "?" and classes, which take one
- * whole sequence.
+ * A character is a byte, as it is there. Only "*" makes a text a glob: without
+ * one it is taken literally, whatever else it holds.
  */
 #ifndef OSH_POLICY_MATCH_H
 #define OSH_POLICY_MATCH_H
@@ -26,7 +26,7 @@
 
 struct err;
 
-/* Has @s a character that makes it a glob? */
+/* Has @s a "*"? */
 bool match_is_glob(const char *s);
 
 /*
