@@ -186,7 +186,21 @@ $(BUILD)/$(1)/%_test: $(BUILD)/$(1)/%_test.o $(call archives,$(dep_$(1)))
 endef
 $(foreach l,$(LAYERS),$(eval $(call test_rule,$(l))))
 
-.SECONDARY: $(TEST_BINS:%=%.o)
+# fuzzers: clang only, SAN=fuzzer-no-link,address,undefined (see hack/fuzz)
+FUZZ := $(foreach l,$(LAYERS),$(wildcard $(l)/*_fuzz.c))
+FUZZ_BINS := $(FUZZ:%.c=$(BUILD)/%)
+
+define fuzz_rule
+$(BUILD)/$(1)/%_fuzz: $(BUILD)/$(1)/%_fuzz.o $(call archives,$(dep_$(1)))
+	$$(call say,LD,$$@)
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $(PIE) -o $$@ $$< \
+		$(call archives,$(dep_$(1))) $(lib_$(1))
+endef
+$(foreach l,$(LAYERS),$(eval $(call fuzz_rule,$(l))))
+
+fuzzers: $(FUZZ_BINS)
+
+.SECONDARY: $(TEST_BINS:%=%.o) $(FUZZ_BINS:%=%.o)
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
@@ -232,4 +246,4 @@ install: all
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all unit integration check lint fmt demo bench fuzz install clean
+.PHONY: all fuzzers unit integration check lint fmt demo bench fuzz install clean

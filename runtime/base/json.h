@@ -16,6 +16,7 @@
 #define OSH_BASE_JSON_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct strbuf;

@@ -23,6 +23,7 @@ struct oci_process;
 struct oci_resources;
 struct oci_seccomp;
 struct oci_spec;
+struct scheduler_spec;
 struct seccomp_spec;
 
 /* "linux.uidMappings" and "gidMappings". */
@@ -46,6 +47,9 @@ void convert_resources(struct arena *a, const struct oci_resources *res,
 		       bool defaults, struct cgroup_resources *ret);
 void convert_capabilities(const struct oci_capabilities *caps,
 			  struct capability_sets *ret);
+/* Scheduler and I/O priority; NULL names where the process has none. */
+void convert_scheduler(struct arena *a, const struct oci_process *p,
+		       struct scheduler_spec *ret, const char **ret_ioclass);
 void convert_seccomp(struct arena *a, const struct oci_seccomp *sec,
 		     struct seccomp_spec *ret);
 

@@ -63,6 +63,7 @@ become_hook(const struct oci_hook *h, int state_fd, int stderr_fd)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
 	if (dup2(state_fd, STDIN_FILENO) < 0 ||
 	    dup2(stderr_fd, STDERR_FILENO) < 0)
 		_exit(126);

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/err.h"
+#include "runtime/base/own.h"
+#include "runtime/base/path.h"
+#include "runtime/base/strbuf.h"
+#include "runtime/container/hook.h"
+#include "runtime/container/init_root.h"
+#include "runtime/container/launch.h"
+#include "runtime/linux/landlock.h"
+#include "runtime/linux/sysctl.h"
+#include "runtime/linux/terminal.h"
+#include "runtime/oci/spec_linux.h"
+
+static bool shares_host(const struct launch *l, enum ns kind)
+{
+	return !(l->ns.new_flags & (unsigned int)ns_table[kind].flag) &&
+	       l->ns.fd[kind] < 0;
+}
+
+int init_root_cgroups(struct init_root *ir, const struct launch *l,
+		      struct err *err)
+{
+	for (size_t k = 0; k < l->n_mounts; k++)
+		if (l->mounts[k].type &&
+		    !strncmp(l->mounts[k].type, "cgroup", 6))
+			return cgroup_view_read(&ir->arena, &ir->cgroups, err);
+	return 0;
+}
+
+/* ---------------------------------------------------------------- build */
+
+static int do_mounts(struct init_root *ir, const struct launch *l,
+		     struct err *err)
+{
+	struct mount_env env = {
+		.root_fd = ir->root_fd,
+		.in_userns = l->in_userns || l->rootless,
+		.own_cgroupns = !shares_host(l, NS_CGROUP),
+		.cgroups = &ir->cgroups,
+	};
+
+	for (size_t k = 0; k < l->n_mounts; k++) {
+		int r = mount_do(&env, &l->mounts[k], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int fill_dev(const struct init_root *ir, const struct launch *l,
+		    struct err *err)
+{
+	bool bind = l->in_userns || l->rootless;
+	int r;
+
+	if (!mount_dev_is_ours(l->mounts, l->n_mounts))
+		return 0;
+	r = device_create(ir->root_fd, device_defaults, device_n_defaults, bind,
+			  err);
+	if (r == 0)
+		r = device_create(ir->root_fd, l->devices, l->n_devices, bind,
+				  err);
+	if (r == 0)
+		r = device_links(ir->root_fd, err);
+	return r;
+}
+
+static int make_terminal(struct init_root *ir, const struct launch *l,
+			 struct err *err)
+{
+	const struct oci_process *p = l->spec->process;
+	own_terminal struct terminal t = TERMINAL_INIT;
+	uint16_t rows = 0, columns = 0;
+	int r;
+
+	if (!p->terminal)
+		return 0;
+	if (p->console_size) {
+		rows = (uint16_t)p->console_size->height;
+		columns = (uint16_t)p->console_size->width;
+	}
+	r = terminal_open(ir->root_fd, rows, columns, &t, err);
+	if (r == 0)
+		r = terminal_chown(&t, p->user.uid, err);
+	if (r == 0)
+		r = device_console(ir->root_fd, t.slave_fd, err);
+	if (r == 0)
+		r = terminal_send(&t, l->console_fd, err);
+	if (r == 0)
+		ir->slave_fd = take_fd(&t.slave_fd);
+	return r;
+}
+
+int init_root_build(struct init_root *ir, struct launch *l, struct err *err)
+{
+	const struct oci_spec *s = l->spec;
+	int r = rootfs_prepare(l->rootfs, s->linux_->rootfs_propagation,
+			       &ir->root_fd, err);
+
+	if (r == 0)
+		r = do_mounts(ir, l, err);
+	if (r == 0)
+		r = fill_dev(ir, l, err);
+	if (r == 0)
+		r = make_terminal(ir, l, err);
+	if (r == 0 && s->hooks && s->hooks->create_container.n)
+		r = hook_run(&s->hooks->create_container, "createContainer",
+			     l->state_json, strlen(l->state_json), err);
+	if (r == 0)
+		r = rootfs_readonly_paths(ir->root_fd,
+					  s->linux_->readonly_paths.v,
+					  s->linux_->readonly_paths.n, err);
+	if (r == 0)
+		r = rootfs_mask(ir->root_fd, s->linux_->masked_paths.v,
+				s->linux_->masked_paths.n, err);
+	return r;
+}
+
+/* --------------------------------------------------------------- switch */
+
+static unsigned int own_namespaces(const struct launch *l)
+{
+	return (shares_host(l, NS_IPC) ? 0 : SYSCTL_NS_IPC) |
+	       (shares_host(l, NS_NET) ? 0 : SYSCTL_NS_NET) |
+	       (shares_host(l, NS_UTS) ? 0 : SYSCTL_NS_UTS) |
+	       (shares_host(l, NS_USER) ? 0 : SYSCTL_NS_USER);
+}
+
+/* Through the host's /proc, opened before: the container's may be read-only,
+ * masked, or something else. */
+static int set_sysctls(const struct launch *l, struct err *err)
+{
+	const struct pair_list *list = &l->spec->linux_->sysctl;
+
+	for (size_t k = 0; k < list->n; k++) {
+		int r = sysctl_check(list->v[k].key, own_namespaces(l), err);
+
+		if (r == 0)
+			r = sysctl_write(l->enter.proc_fd, list->v[k].key,
+					 list->v[k].value, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int set_names(const struct launch *l, struct err *err)
+{
+	const struct oci_spec *s = l->spec;
+
+	if (s->hostname && sethostname(s->hostname, strlen(s->hostname)) < 0)
+		return err_errno(err, errno, "set host name %s", s->hostname);
+	if (s->domainname &&
+	    setdomainname(s->domainname, strlen(s->domainname)) < 0)
+		return err_errno(err, errno, "set domain name %s",
+				 s->domainname);
+	return 0;
+}
+
+int init_root_switch(struct init_root *ir, struct launch *l, struct err *err)
+{
+	const struct oci_spec *s = l->spec;
+	unsigned long propagation = s->linux_->rootfs_propagation;
+	int r = set_sysctls(l, err);
+
+	if (r == 0)
+		r = set_names(l, err);
+	if (r == 0 && s->root->readonly)
+		r = rootfs_readonly(ir->root_fd, err);
+	if (r == 0)
+		r = rootfs_pivot(ir->root_fd, l->root_switch,
+				 (propagation & MS_SHARED) != 0, err);
+	if (r == 0)
+		r = rootfs_propagate(propagation, err);
+	ir->root_fd = close_fd(ir->root_fd);
+	arena_done(&ir->arena);
+	return r;
+}
+
+/* ------------------------------------------------------------- Landlock */
+
+static int grant(int ruleset_fd, int abi, const struct launch_ruleset *rs,
+		 const struct launch_path *p, struct err *err)
+{
+	own_close int fd = open(p->path, O_PATH | O_CLOEXEC);
+
+	if (fd < 0) {
+		if (p->optional || (rs->best_effort && errno == ENOENT))
+			return 0;
+		return err_errno(err, errno, "resolve %s (%s)", p->path,
+				 p->why);
+	}
+	return landlock_grant(ruleset_fd, abi,
+			      p->write ? LANDLOCK_READ_WRITE :
+					 LANDLOCK_READ_ONLY,
+			      fd, p->path, err);
+}
+
+static int build_ruleset(const struct launch_ruleset *rs, int *ret_fd,
+			 struct err *err)
+{
+	own_close int fd = -EBADF;
+	int abi = landlock_abi();
+	int r;
+
+	if (abi <= 0)
+		return err_set(err, ENOSYS,
+			       "enforce filesystem_policy: this kernel has no "
+			       "Landlock (CONFIG_SECURITY_LANDLOCK, "
+			       "lsm=landlock)");
+	r = landlock_ruleset(abi, &fd, err);
+	for (size_t k = 0; r == 0 && k < rs->n; k++)
+		r = grant(fd, abi, rs, &rs->path[k], err);
+	if (r == 0)
+		*ret_fd = take_fd(&fd);
+	return r;
+}
+
+int init_root_landlock(struct launch *l, struct err *err)
+{
+	for (int k = 0; k < ENTER_LAYERS_MAX; k++) {
+		int r;
+
+		if (!l->ruleset[k].enforce)
+			continue;
+		r = build_ruleset(&l->ruleset[k], &l->enter.landlock_fd[k],
+				  err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

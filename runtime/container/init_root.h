@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The init's part that concerns the root filesystem: see init.c, steps 9, 10. */
+#ifndef OSH_CONTAINER_INIT_ROOT_H
+#define OSH_CONTAINER_INIT_ROOT_H
+
+#include "runtime/base/arena.h"
+#include "runtime/linux/mount_cgroup.h"
+
+struct err;
+struct launch;
+
+struct init_root {
+	struct arena arena;
+	int root_fd;
+	int slave_fd; /* the terminal, attached by enter_confine */
+	struct cgroup_view cgroups;
+};
+
+#define INIT_ROOT_INIT { .root_fd = -EBADF, .slave_fd = -EBADF }
+
+/* Remember what cgroups there are, before the namespace hides it. */
+int init_root_cgroups(struct init_root *ir, const struct launch *l,
+		      struct err *err);
+/* Mounts, devices, terminal, createContainer hooks. */
+int init_root_build(struct init_root *ir, struct launch *l, struct err *err);
+/* pivot_root, sysctls, masked and read-only paths, host name. */
+int init_root_switch(struct init_root *ir, struct launch *l, struct err *err);
+/* Resolve the policy's paths in the new root: l->enter.landlock_fd. */
+int init_root_landlock(struct launch *l, struct err *err);
+
+#endif
