@@ -90,6 +90,7 @@ struct mount_env {
 	int root_fd; /* the container's root; rootfs_prepare makes it */
 	bool in_userns;
 	bool own_cgroupns;
+	const char *label; /* "mountLabel" of SELinux, or NULL */
 	const struct cgroup_view *cgroups; /* for type "cgroup" only */
 	/* One line for the log when something is mounted in another way. */
 	void (*note)(void *arg, const char *text);

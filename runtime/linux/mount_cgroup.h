@@ -23,7 +23,7 @@ struct cgroup_view_entry {
 	const char *name; /* directory: "cpu,cpuacct", "systemd" */
 	const char *data; /* mount data; NULL: the v2 hierarchy */
 	const char *mountpoint; /* where this mount namespace has it */
-	const char *path; /* our cgroup in it, before any unshare */
+	const char *path; /* our cgroup, below .mountpoint: "/a/b" */
 };
 
 struct cgroup_view {
@@ -45,7 +45,7 @@ int cgroup_view_read(struct arena *a, struct cgroup_view *ret, struct err *err);
 int cgroup_view_parse(struct arena *a, char *cgroup, char *mountinfo,
 		      struct cgroup_view *ret, struct err *err);
 
-/* mount_do for type "cgroup" (and "cgroup2"). */
+/* mount_do for type "cgroup". */
 int mount_cgroup_do(const struct mount_env *env,
 		    const struct mount_request *req, struct err *err);
 
