@@ -293,6 +293,66 @@ assert_nothing_left()
 	[ -z "$left" ] || fail "left behind: $left"
 }
 
+# ---------------------------------------------------------------- clients
+
+p() { "$CLIENTS/podman" "$@" 3>&- 4>&-; }
+c() { "$CLIENTS/containerd" "$@" 3>&- 4>&-; }
+
+# host_config TEXT: the operator's configuration for what a client starts.
+host_config()
+{
+	mkdir -p /etc/osh-runtime
+	printf '%s\n' "$1" >/etc/osh-runtime/config.yaml
+}
+
+# online: the small internet, with the box as one of its neighbours: what a
+# client connects by a bridge reaches it, behind the box's address.
+online()
+{
+	local world=$INTEGRATION/internet/internet
+	"$world" up world "$@" 3>&- 4>&-
+	ip link add uplink type veth peer name box netns world-hub
+	ip -n world-hub link set box master lan up
+	ip addr add 10.77.0.200/16 dev uplink
+	ip addr add fd77::200/64 dev uplink nodad
+	ip link set uplink up
+	ip route replace default via 10.77.0.1
+	ip -6 route replace default via fd77::1
+	rm -f /etc/resolv.conf
+	cp "$("$world" folder world)/resolv.conf" /etc/resolv.conf
+}
+
+internet() { "$INTEGRATION/internet/internet" "$1" world "${@:2}"; }
+
+# policy TEXT: written to $POLICY; $ANNOTATION is what gives it to a client.
+policy()
+{
+	POLICY=$OSH_BOX/policy-$BATS_TEST_NUMBER.yaml
+	printf '%s\n' "$1" >"$POLICY"
+	ANNOTATION=ai.openshell.policy=$("$OSH_POLICY" annotation "$POLICY")
+}
+
+# line_of TEXT: where it stands in the policy.
+line_of()
+{
+	grep -n -m 1 -F -- "$1" "$POLICY" | cut -d: -f1
+}
+
+# decisions ID: the decision log as one JSON array.
+decisions()
+{
+	"$OSH_RUNTIME" log --format json "$1" | jq -s .
+}
+
+# assert_decision ID FILTER: some record of the log is as the filter wants.
+assert_decision()
+{
+	local all
+	all=$(decisions "$1")
+	jq -e "any(.[]; $2)" <<<"$all" >/dev/null ||
+		fail "no record with $2 in: $(jq -c '.[]' <<<"$all")"
+}
+
 # Every test ends here: whatever it made is removed, also when it failed.
 remove_containers()
 {

@@ -227,6 +227,7 @@ limits()
 @test "two containers of one cgroup path do not kill each other" {
 	running
 	local first=$PID second=$ID-second
+	script 'exit 0'
 	run rt run --bundle "$BUNDLE" "$second"
 	rt delete --force "$second" || :
 	kill -0 "$first"
