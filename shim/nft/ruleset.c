@@ -144,6 +144,14 @@ static const struct rule rules[] = {
 	  "meta l4proto { tcp, udp } accept",
 	  { IS_IP6, PAYLOAD(NH, 24, 16), EQ(16, LO6), PAYLOAD(TH, 2, 2),
 	    EQ_RESOLVER_PORT, CT_DNAT, IS_TCP_UDP, ACCEPT } },
+	/* A flow that left by another interface has a mark. On lo it is forged:
+	 * any program may send from a foreign IPv6 address (IPV6_FREEBIND), an
+	 * answer to the resolver's question in its upstream's name, say. */
+	{ OUT,
+	  "oif \"lo\" ct state established ct mark != 0x00000000 drop",
+	  { META(NFT_META_OIF), EQ(4, HOST32(LO_INDEX)),
+	    CT_STATE(STATE_ESTABLISHED), CT(NFT_CT_MARK), NEQ(4, HOST32(0)),
+	    DROP } },
 	{ OUT,
 	  "oif \"lo\" accept",
 	  { META(NFT_META_OIF), EQ(4, HOST32(LO_INDEX)), ACCEPT } },
@@ -156,9 +164,13 @@ static const struct rule rules[] = {
 	{ OUT,
 	  "exthdr rt exists drop",
 	  { IS_IP6, EXTHDR(IP6_ROUTING), EQ(1, BYTES(1)), DROP } },
+	/* Replies to what came in by the chain `in`, and to nothing else: a
+	 * datagram over lo from a foreign address makes a flow as well, and so
+	 * do the refusals below, whose reply would be sent to that address. */
 	{ OUT,
-	  "ct direction reply accept",
-	  { CT(NFT_CT_DIRECTION), EQ(1, BYTES(DIRECTION_REPLY)), ACCEPT } },
+	  "ct direction reply ct mark 0x7fff0002 accept",
+	  { CT(NFT_CT_DIRECTION), EQ(1, BYTES(DIRECTION_REPLY)),
+	    CT(NFT_CT_MARK), EQ(4, HOST32(MARK_LISTENER)), ACCEPT } },
 	{ OUT,
 	  "ct state established meta l4proto tcp "
 	  "tcp flags & (fin|syn|rst|ack) != syn ct mark @live accept",
@@ -167,16 +179,20 @@ static const struct rule rules[] = {
 	    CT(NFT_CT_MARK), IN_SET(SET_LIVE), ACCEPT } },
 	{ OUT,
 	  "meta mark 0x7fff0001 "
-	  "meta l4proto . ip daddr . th dport @upstream4 accept",
+	  "meta l4proto . ip daddr . th dport @upstream4 "
+	  "ct mark set meta mark accept",
 	  { MARK_IS(MARK_RESOLVER), IS_IP4, META(NFT_META_L4PROTO),
 	    PAYLOAD_TO(R2, NH, 16, 4), PAYLOAD_TO(R3, TH, 2, 2),
-	    IN_SET(SET_UPSTREAM4), ACCEPT } },
+	    IN_SET(SET_UPSTREAM4), META(NFT_META_MARK), CT_SET(NFT_CT_MARK),
+	    ACCEPT } },
 	{ OUT,
 	  "meta mark 0x7fff0001 "
-	  "meta l4proto . ip6 daddr . th dport @upstream6 accept",
+	  "meta l4proto . ip6 daddr . th dport @upstream6 "
+	  "ct mark set meta mark accept",
 	  { MARK_IS(MARK_RESOLVER), IS_IP6, META(NFT_META_L4PROTO),
 	    PAYLOAD_TO(R2, NH, 24, 16), PAYLOAD_TO(R6, TH, 2, 2),
-	    IN_SET(SET_UPSTREAM6), ACCEPT } },
+	    IN_SET(SET_UPSTREAM6), META(NFT_META_MARK), CT_SET(NFT_CT_MARK),
+	    ACCEPT } },
 	{ OUT,
 	  "meta mark . meta l4proto . ip daddr . th dport @allow4 "
 	  "ct mark set meta mark accept",
@@ -213,13 +229,15 @@ static const struct rule rules[] = {
 	  "iif \"lo\" accept",
 	  { META(NFT_META_IIF), EQ(4, HOST32(LO_INDEX)), ACCEPT } },
 	{ IN,
-	  "ct state established,related accept",
-	  { CT_STATE(STATE_ESTABLISHED | STATE_RELATED), ACCEPT } },
+	  "ct state established,related ct mark != 0x00000000 accept",
+	  { CT_STATE(STATE_ESTABLISHED | STATE_RELATED), CT(NFT_CT_MARK),
+	    NEQ(4, HOST32(0)), ACCEPT } },
 	{ IN,
 	  "ct state new meta l4proto { tcp, udp } socket mark 0x7fff0002 "
-	  "accept",
+	  "ct mark set socket mark accept",
 	  { CT_STATE(STATE_NEW), IS_TCP_UDP, SOCKET(NFT_SOCKET_MARK),
-	    EQ(4, HOST32(MARK_LISTENER)), ACCEPT } },
+	    EQ(4, HOST32(MARK_LISTENER)), SOCKET(NFT_SOCKET_MARK),
+	    CT_SET(NFT_CT_MARK), ACCEPT } },
 	{ IN,
 	  "icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert, "
 	  "nd-router-advert } ip6 hoplimit 255 accept",
