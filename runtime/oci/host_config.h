@@ -37,6 +37,8 @@ enum host_when_missing {
 	HOST_WHEN_MISSING_N
 };
 
+enum host_image_policy { HOST_IMAGE_REFUSE, HOST_IMAGE_ALLOW };
+
 enum host_inbound { HOST_INBOUND_LISTENING, HOST_INBOUND_NONE };
 
 enum host_shim_death { HOST_SHIM_DEATH_KEEP, HOST_SHIM_DEATH_KILL };
@@ -52,7 +54,7 @@ struct host_config {
 	const char *file; /* for messages; NULL: built-in */
 	const char *default_policy; /* path, or NULL */
 	uint32_t when_missing; /* enum host_when_missing */
-	bool image_policy; /* allow */
+	uint32_t image_policy; /* enum host_image_policy */
 	const char *ceiling; /* path, or NULL */
 	const char *policies; /* folder; NULL: policies/ beside file */
 	uint32_t inbound; /* enum host_inbound */

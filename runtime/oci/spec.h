@@ -20,6 +20,8 @@ struct doc_node;
 struct json;
 struct oci_linux;
 
+#define OCI_VERSION "1.3.0" /* the newest that we know all of */
+
 /* "process": also the file that `exec --process` is given. */
 struct oci_user {
 	uint32_t uid, gid;
@@ -140,6 +142,10 @@ void oci_process_write(struct json *j, const char *key,
 /* What `spec` prints: runc's default, for @rootless ids of the caller. */
 const struct oci_spec *oci_spec_default(struct arena *a, bool rootless,
 					uint32_t uid, uint32_t gid);
+
+/* Its maskedPaths and readonlyPaths, which a policy adds to any config. */
+struct str_list oci_default_masked_paths(struct arena *a);
+struct str_list oci_default_readonly_paths(struct arena *a);
 
 /* Value of an annotation or NULL. */
 const char *oci_annotation(const struct oci_spec *spec, const char *key);

@@ -40,8 +40,7 @@ struct oci_seccomp {
 	uint32_t default_action;
 	struct opt_u32 default_errno_ret;
 	LIST_OF(uint32_t) architectures; /* tokens; empty: the native one */
-	bool has_flags; /* "flags" was there, perhaps empty */
-	uint64_t flags; /* SECCOMP_FILTER_FLAG_X */
+	struct opt_u64 flags; /* SECCOMP_FILTER_FLAG_X; "flags": [] is set */
 	const char *listener_path, *listener_metadata;
 	LIST_OF(struct oci_seccomp_rule) syscalls;
 };

@@ -49,6 +49,9 @@ enum oci_egress {
 	OCI_EGRESS_N
 };
 
+/* "plain", "deny-all", "policy" */
+const char *oci_egress_name(uint32_t egress);
+
 /* How the container's policy was chosen; for exec, delete and `list`. */
 struct oci_state_policy {
 	uint32_t egress; /* enum oci_egress */
