@@ -15,6 +15,7 @@
 #include "runtime/container/init_root.h"
 #include "runtime/container/launch.h"
 #include "runtime/linux/landlock.h"
+#include "runtime/linux/mountfd.h"
 #include "runtime/linux/sysctl.h"
 #include "runtime/linux/terminal.h"
 #include "runtime/oci/spec_linux.h"
@@ -36,6 +37,27 @@ int init_root_cgroups(struct init_root *ir, const struct launch *l,
 }
 
 /* ---------------------------------------------------------------- build */
+
+/* Below a read-only root, what the policy lists read_write stays writable: a
+ * mount of its own. What does not exist is Landlock's affair. */
+static int keep_writable(const struct init_root *ir, const struct launch *l,
+			 struct err *err)
+{
+	for (size_t k = 0; k < l->n_writable; k++) {
+		own_close int fd =
+			path_try_in(ir->root_fd, l->writable[k], O_PATH);
+		int r;
+
+		if (fd == -ENOENT)
+			continue;
+		if (fd < 0)
+			return err_errno(err, -fd, "open %s", l->writable[k]);
+		r = mountfd_bind(fd, fd, l->writable[k], err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
 
 static int do_mounts(struct init_root *ir, const struct launch *l,
 		     struct err *err)
@@ -116,6 +138,8 @@ int init_root_build(struct init_root *ir, struct launch *l, struct err *err)
 		r = hook_run(&s->hooks->create_container, "createContainer",
 			     l->state_json, strlen(l->state_json), err);
 	if (r == 0)
+		r = keep_writable(ir, l, err);
+	if (r == 0)
 		r = rootfs_readonly_paths(ir->root_fd,
 					  s->linux_->readonly_paths.v,
 					  s->linux_->readonly_paths.n, err);
@@ -188,13 +212,22 @@ int init_root_switch(struct init_root *ir, struct launch *l, struct err *err)
 
 /* ------------------------------------------------------------- Landlock */
 
+static bool has_gpu(void)
+{
+	return access("/dev/nvidiactl", F_OK) == 0 ||
+	       access("/dev/dxg", F_OK) == 0;
+}
+
 static int grant(int ruleset_fd, int abi, const struct launch_ruleset *rs,
 		 const struct launch_path *p, struct err *err)
 {
-	own_close int fd = open(p->path, O_PATH | O_CLOEXEC);
+	own_close int fd = -EBADF;
 
+	if (p->gpu && !has_gpu())
+		return 0;
+	fd = open(p->path, O_PATH | O_CLOEXEC);
 	if (fd < 0) {
-		if (p->optional || (rs->best_effort && errno == ENOENT))
+		if (errno == ENOENT && (p->optional || rs->best_effort))
 			return 0;
 		return err_errno(err, errno, "resolve %s (%s)", p->path,
 				 p->why);
@@ -205,21 +238,63 @@ static int grant(int ruleset_fd, int abi, const struct launch_ruleset *rs,
 			      fd, p->path, err);
 }
 
+static int grant_paths(int ruleset_fd, int abi, const struct launch_ruleset *rs,
+		       struct err *err)
+{
+	int r = 0;
+
+	for (size_t k = 0; r == 0 && k < rs->n; k++)
+		r = grant(ruleset_fd, abi, rs, &rs->path[k], err);
+	return r;
+}
+
+/* Everything in the root but /proc may be written: /proc/PID/mem may not. */
+static int grant_all_but_proc(int ruleset_fd, int abi, struct err *err)
+{
+	own_dir DIR *d = opendir("/");
+	struct dirent *de;
+	int r = 0;
+
+	if (!d)
+		return err_errno(err, errno, "read /");
+	while (r == 0 && (de = readdir(d))) {
+		own_close int fd = -EBADF;
+
+		if (str_eq(de->d_name, ".") || str_eq(de->d_name, "..") ||
+		    str_eq(de->d_name, "proc"))
+			continue;
+		/* a link's target is beneath another member, or in /proc */
+		fd = openat(dirfd(d), de->d_name,
+			    O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0)
+			return err_errno(err, errno, "open /%s", de->d_name);
+		if (de->d_type != DT_LNK)
+			r = landlock_grant(ruleset_fd, abi,
+					   LANDLOCK_WRITE_ONLY, fd, de->d_name,
+					   err);
+	}
+	return r;
+}
+
 static int build_ruleset(const struct launch_ruleset *rs, int *ret_fd,
 			 struct err *err)
 {
 	own_close int fd = -EBADF;
+	bool paths = rs->kind == PLAN_LANDLOCK_PATHS;
 	int abi = landlock_abi();
 	int r;
 
 	if (abi <= 0)
 		return err_set(err, ENOSYS,
-			       "enforce filesystem_policy: this kernel has no "
+			       "enforce the policy: this kernel has no "
 			       "Landlock (CONFIG_SECURITY_LANDLOCK, "
 			       "lsm=landlock)");
-	r = landlock_ruleset(abi, &fd, err);
-	for (size_t k = 0; r == 0 && k < rs->n; k++)
-		r = grant(fd, abi, rs, &rs->path[k], err);
+	r = landlock_ruleset(abi,
+			     paths ? LANDLOCK_READ_WRITE : LANDLOCK_WRITE_ONLY,
+			     &fd, err);
+	if (r == 0)
+		r = paths ? grant_paths(fd, abi, rs, err) :
+			    grant_all_but_proc(fd, abi, err);
 	if (r == 0)
 		*ret_fd = take_fd(&fd);
 	return r;
@@ -230,7 +305,7 @@ int init_root_landlock(struct launch *l, struct err *err)
 	for (int k = 0; k < ENTER_LAYERS_MAX; k++) {
 		int r;
 
-		if (!l->ruleset[k].enforce)
+		if (l->ruleset[k].kind == PLAN_LANDLOCK_NONE)
 			continue;
 		r = build_ruleset(&l->ruleset[k], &l->enter.landlock_fd[k],
 				  err);

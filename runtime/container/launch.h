@@ -19,6 +19,7 @@
 #include "runtime/linux/mount.h"
 #include "runtime/linux/namespaces.h"
 #include "runtime/linux/rootfs.h"
+#include "runtime/plan/plan.h"
 
 struct err;
 struct oci_spec;
@@ -28,11 +29,12 @@ struct launch_path {
 	const char *path; /* inside the container */
 	bool write;
 	bool optional;	 /* where it does not exist there is no rule */
+	bool gpu;	 /* only where the container has a GPU */
 	const char *why; /* "policy line 12", for the error */
 };
 
 struct launch_ruleset {
-	bool enforce;
+	enum plan_landlock kind;
 	bool best_effort; /* missing paths and old kernels are tolerated */
 	const struct launch_path *path;
 	size_t n;
@@ -54,17 +56,14 @@ struct launch {
 	enum rootfs_switch root_switch;
 
 	struct launch_ruleset ruleset[ENTER_LAYERS_MAX];
+	const char *const *writable; /* stay so below a read-only root */
+	size_t n_writable;
 	struct enter enter;
 
 	const char *state_json; /* for createContainer, startContainer hooks */
 	int start_fd;		/* the FIFO, open for reading and writing */
 	int console_fd;		/* the console socket, or -EBADF */
 	int sync_fd;		/* the init's end */
-
-	/* filled by the init's side */
-	struct terminal_slot {
-		int slave_fd;
-	} terminal;
 };
 
 /* The init: everything from the clone to execve. Never returns. */

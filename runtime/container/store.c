@@ -13,9 +13,10 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/container/store.h"
 
-static const char *const entry_files[] = { "state.json", "config.json",
-					   "start",	 "policy",
-					   "ceiling",	 "init.seccomp" };
+static const char *const entry_files[] = {
+	"state.json", "config.json", "start",	    "policy",
+	"ceiling",    "cgroup",	     "shim-cgroup",
+};
 
 /* /run/osh-runtime, or what the user's session manager made for them */
 static int default_root(char *buf, size_t size, struct err *err)

@@ -24,23 +24,24 @@ static const struct {
 	int abi;
 	bool file; /* has a meaning for what is no directory */
 	bool read_only;
+	bool write_only;
 } rows[] = {
-	{LANDLOCK_ACCESS_FS_EXECUTE, 1, true, true},
-	{LANDLOCK_ACCESS_FS_WRITE_FILE, 1, true, false},
-	{LANDLOCK_ACCESS_FS_READ_FILE, 1, true, true},
-	{LANDLOCK_ACCESS_FS_READ_DIR, 1, false, true},
-	{LANDLOCK_ACCESS_FS_REMOVE_DIR, 1, false, false},
-	{LANDLOCK_ACCESS_FS_REMOVE_FILE, 1, false, false},
-	{LANDLOCK_ACCESS_FS_MAKE_CHAR, 1, false, false},
-	{LANDLOCK_ACCESS_FS_MAKE_DIR, 1, false, false},
-	{LANDLOCK_ACCESS_FS_MAKE_REG, 1, false, false},
-	{LANDLOCK_ACCESS_FS_MAKE_SOCK, 1, false, false},
-	{LANDLOCK_ACCESS_FS_MAKE_FIFO, 1, false, false},
-	{LANDLOCK_ACCESS_FS_MAKE_BLOCK, 1, false, false},
-	{LANDLOCK_ACCESS_FS_MAKE_SYM, 1, false, false},
-	{LANDLOCK_ACCESS_FS_REFER, 2, false, false},
-	{LANDLOCK_ACCESS_FS_TRUNCATE, 3, true, false},
-	{LANDLOCK_ACCESS_FS_IOCTL_DEV, 5, true, false},
+	{LANDLOCK_ACCESS_FS_EXECUTE, 1, true, true, false},
+	{LANDLOCK_ACCESS_FS_WRITE_FILE, 1, true, false, true},
+	{LANDLOCK_ACCESS_FS_READ_FILE, 1, true, true, false},
+	{LANDLOCK_ACCESS_FS_READ_DIR, 1, false, true, false},
+	{LANDLOCK_ACCESS_FS_REMOVE_DIR, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_REMOVE_FILE, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_MAKE_CHAR, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_MAKE_DIR, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_MAKE_REG, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_MAKE_SOCK, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_MAKE_FIFO, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_MAKE_BLOCK, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_MAKE_SYM, 1, false, false, false},
+	{LANDLOCK_ACCESS_FS_REFER, 2, false, false, false},
+	{LANDLOCK_ACCESS_FS_TRUNCATE, 3, true, false, true},
+	{LANDLOCK_ACCESS_FS_IOCTL_DEV, 5, true, false, false},
 };
 
 int landlock_abi(void)
@@ -57,18 +58,20 @@ uint64_t landlock_rights(int abi, enum landlock_mode mode, int is_dir)
 
 	for (size_t i = 0; i < N_ELEMENTS(rows); i++) {
 		if (rows[i].abi > abi || (!is_dir && !rows[i].file) ||
-		    (mode == LANDLOCK_READ_ONLY && !rows[i].read_only))
+		    (mode == LANDLOCK_READ_ONLY && !rows[i].read_only) ||
+		    (mode == LANDLOCK_WRITE_ONLY && !rows[i].write_only))
 			continue;
 		rights |= rows[i].right;
 	}
 	return rights;
 }
 
-int landlock_ruleset(int abi, int *ret_fd, struct err *err)
+int landlock_ruleset(int abi, enum landlock_mode handled, int *ret_fd,
+		     struct err *err)
 {
 	struct {
 		uint64_t handled_access_fs; /* all that ABI 1 has */
-	} attr = {landlock_rights(abi, LANDLOCK_READ_WRITE, 1)};
+	} attr = {landlock_rights(abi, handled, 1)};
 	long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
 
 	if (fd < 0)

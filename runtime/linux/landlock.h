@@ -21,6 +21,7 @@ struct err;
 enum landlock_mode {
 	LANDLOCK_READ_ONLY, /* execute, read file, read directory */
 	LANDLOCK_READ_WRITE, /* every right */
+	LANDLOCK_WRITE_ONLY, /* write and truncate files */
 	LANDLOCK_MODE_N
 };
 
@@ -29,8 +30,12 @@ int landlock_abi(void);
 /* LANDLOCK_ACCESS_FS_* for @mode at @abi; only those of files if !@is_dir. */
 uint64_t landlock_rights(int abi, enum landlock_mode mode, int is_dir);
 
-/* New ruleset for @abi's file rights; the descriptor is the caller's. */
-int landlock_ruleset(int abi, int *ret_fd, struct err *err);
+/*
+ * New ruleset that handles @abi's file rights of @handled (READ_WRITE: all);
+ * what it does not handle stays allowed. The descriptor is the caller's.
+ */
+int landlock_ruleset(int abi, enum landlock_mode handled, int *ret_fd,
+		     struct err *err);
 /*
  * Grant @mode at and beneath @path_fd (O_PATH will do; borrowed). @path is for
  * the error's text.

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Theory of operation: create.h. `steps` is the life of a sandbox; each row
+ * says what is done and how it is undone. Undo functions run in reverse order,
+ * for every row that was begun, and cope with a row that was only half done.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/err.h"
+#include "runtime/base/io.h"
+#include "runtime/base/num.h"
+#include "runtime/base/own.h"
+#include "runtime/base/strbuf.h"
+#include "runtime/container/convert.h"
+#include "runtime/container/create.h"
+#include "runtime/container/create_egress.h"
+#include "runtime/container/create_launch.h"
+#include "runtime/container/create_state.h"
+#include "runtime/container/hook.h"
+#include "runtime/container/launch.h"
+#include "runtime/container/record.h"
+#include "runtime/container/store.h"
+#include "runtime/container/sync.h"
+#include "runtime/linux/cgroup_devices.h"
+#include "runtime/linux/cgroup_procs.h"
+#include "runtime/linux/cgroup_resources.h"
+#include "runtime/linux/process.h"
+#include "runtime/linux/terminal.h"
+#include "runtime/oci/spec_linux.h"
+
+static const char init_who[] = "the container's init";
+
+/* ------------------------------------------------------- 1 read the config */
+
+static int step_config(struct create *c, struct err *err)
+{
+	const struct create_args *a = c->args;
+	int r = blueprint_host(&c->b, a->host_config, err);
+
+	if (r == 0)
+		r = blueprint_config(&c->b, a->bundle, true, a->note, err);
+	if (r == 0)
+		r = store_open(c->arena, a->root, true, &c->store, err);
+	if (r == 0)
+		r = store_take(c->arena, &c->store, a->id, &c->entry, err);
+	if (r < 0)
+		return r;
+	c->taken = true;
+	r = io_replace_file(c->entry.dir_fd, "config.json", c->b.config_text,
+			    c->b.config_len, err);
+	if (r == 0)
+		r = create_state_init(c, err);
+	return r;
+}
+
+static void undo_config(struct create *c)
+{
+	struct err err;
+
+	if (c->taken && store_remove(&c->store, &c->entry, &err) < 0)
+		c->args->note("undo create: %s", err.text);
+	store_entry_done(&c->entry);
+	store_done(&c->store);
+}
+
+/* -------------------------------------------------------- 2, 3 policy, plan */
+
+static int step_policy(struct create *c, struct err *err)
+{
+	int r = blueprint_policy(&c->b, NULL, c->args->note, err);
+
+	if (r == 0 && c->b.has_policy)
+		r = policy_file_save(&c->b.policy, c->entry.dir_fd, "policy",
+				     err);
+	if (r == 0 && c->b.has_ceiling)
+		r = policy_file_save(&c->b.ceiling, c->entry.dir_fd, "ceiling",
+				     err);
+	return r;
+}
+
+static int check_terminal(const struct create *c, struct err *err)
+{
+	bool wants = c->b.plan->spec->process->terminal;
+	bool has = c->args->console_socket || c->args->console_fd >= 0;
+
+	if (wants && !has)
+		return err_set(err, EINVAL,
+			       "check process.terminal: a terminal needs "
+			       "--console-socket");
+	if (!wants && c->args->console_socket)
+		return err_set(err, EINVAL,
+			       "check --console-socket: the config has no "
+			       "process.terminal");
+	return 0;
+}
+
+static int step_plan(struct create *c, struct err *err)
+{
+	int r = blueprint_plan(&c->b, &c->store, err);
+
+	for (size_t i = 0; r == 0 && i < c->b.plan->warnings.n; i++)
+		c->args->note("plan: %s (%s)",
+			      c->b.plan->warnings.v[i].text,
+			      c->b.plan->warnings.v[i].cause);
+	if (r == 0)
+		r = check_terminal(c, err);
+	return r == 0 ? create_state_plan(c, err) : r;
+}
+
+/* --------------------------------------------------------- 4 cgroup, clone */
+
+static int make_cgroup(struct create *c, struct err *err)
+{
+	const struct oci_linux *l = c->b.plan->spec->linux_;
+	struct cgroup_resources res;
+	unsigned int flags = geteuid() != 0 ? CGROUP_OPTIONAL : 0;
+	int r;
+
+	if (c->args->no_cgroup)
+		return 0;
+	convert_resources(c->arena, l->resources, true, &res);
+	r = cgroup_plan(c->cgroup, l->cgroups_path, c->args->id, flags, err);
+	/* what will be made is on record before it is made */
+	if (r == 0)
+		r = record_save_cgroup(&c->entry, "cgroup", c->cgroup, err);
+	if (r == 0)
+		r = cgroup_make(c->cgroup, &res, err);
+	if (r < 0)
+		return r;
+	c->cgroup_made = true;
+	r = record_save_cgroup(&c->entry, "cgroup", c->cgroup, err);
+	if (r == 0)
+		r = cgroup_apply(c->cgroup, &res, err);
+	if (r == 0)
+		r = cgroup_join_open(&c->launch.join, c->cgroup, 0, err);
+	return r;
+}
+
+static int make_fifo(struct create *c, struct err *err)
+{
+	if (mkfifoat(c->entry.dir_fd, "start", 0600) < 0)
+		return err_errno(err, errno, "create FIFO %s/start",
+				 c->entry.path);
+	c->launch.start_fd =
+		openat(c->entry.dir_fd, "start", O_RDWR | O_CLOEXEC);
+	if (c->launch.start_fd < 0)
+		return err_errno(err, errno, "open FIFO %s/start",
+				 c->entry.path);
+	return 0;
+}
+
+static int prepare_launch(struct create *c, struct err *err)
+{
+	const struct create_args *a = c->args;
+	struct launch *l = &c->launch;
+	int r;
+
+	r = launch_process(&c->b, c->b.plan->spec->process, a->note, &l->enter,
+			   err);
+	if (r == 0)
+		r = launch_container(&c->b, l, err);
+	if (r < 0)
+		return r;
+	l->enter.preserve_fds = a->preserve_fds;
+	l->enter.own_keyring = !a->no_new_keyring;
+	l->enter.keyring_name = arena_printf(c->arena, "_ses.%s", a->id);
+	if (!(l->ns.new_flags & CLONE_NEWNS) && l->ns.fd[NS_MOUNT] < 0)
+		return err_set(err, EINVAL,
+			       "check linux.namespaces: a container without a "
+			       "mount namespace is not supported");
+	l->root_switch = a->no_pivot ? ROOTFS_MOVE : ROOTFS_PIVOT;
+	l->console_fd = a->console_fd;
+	if (a->console_socket) {
+		r = terminal_connect(a->console_socket, &c->console_fd, err);
+		l->console_fd = c->console_fd;
+	}
+	return r;
+}
+
+/*
+ * A user namespace that is joined has to be entered before the rest is made,
+ * and a pid namespace that is joined holds only children: a middle process
+ * does both, clones the init as our child (CLONE_PARENT), and ends.
+ */
+static bool needs_middle(const struct launch *l)
+{
+	return l->ns.fd[NS_USER] >= 0 || l->ns.fd[NS_PID] >= 0;
+}
+
+static __attribute__((noreturn)) void middle_main(struct create *c)
+{
+	struct launch *l = &c->launch;
+	struct err err;
+	pid_t pid;
+	int r = ns_set_join(&l->ns, &err);
+
+	/* joined here, once: the init has nothing left to join */
+	ns_set_done(&l->ns);
+	pid = r < 0 ? r :
+		      ns_clone_sibling(l->ns.new_flags & ~(unsigned int)CLONE_NEWCGROUP,
+				       l->join.v2_dir_fd, &err);
+	if (pid < 0) {
+		sync_fail(l->sync_fd, &err);
+		_exit(1);
+	}
+	if (pid == 0)
+		init_main(l);
+	if (sync_send(l->sync_fd, SYNC_PID, (uint64_t)pid, NULL, 0, &err) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+static int clone_middle(struct create *c, struct err *err)
+{
+	struct sync_message m;
+	int status, r;
+	pid_t middle = fork();
+
+	if (middle < 0)
+		return err_errno(err, errno, "fork");
+	if (middle == 0) {
+		c->sync_fd = close_fd(c->sync_fd);
+		middle_main(c);
+	}
+	r = sync_wait(c->sync_fd, SYNC_PID, init_who, &m, NULL, err);
+	while (waitpid(middle, &status, 0) < 0 && errno == EINTR)
+		;
+	if (r < 0)
+		return r;
+	c->pid = (pid_t)m.value;
+	return process_open(c->pid, 0, &c->pidfd, err);
+}
+
+static int clone_init(struct create *c, struct err *err)
+{
+	struct launch *l = &c->launch;
+	int sync[2];
+	int r = sync_pair(sync, err);
+
+	if (r < 0)
+		return r;
+	c->sync_fd = sync[0];
+	l->sync_fd = l->enter.sync_fd = sync[1];
+	if (needs_middle(l)) {
+		r = clone_middle(c, err);
+	} else {
+		pid_t pid = ns_clone(l->ns.new_flags & ~(unsigned int)CLONE_NEWCGROUP,
+				     l->join.v2_dir_fd, &c->pidfd, err);
+
+		if (pid == 0) {
+			close(sync[0]);
+			init_main(l);
+		}
+		c->pid = pid;
+		r = pid < 0 ? (int)pid : 0;
+	}
+	l->sync_fd = l->enter.sync_fd = close_fd(sync[1]);
+	return r;
+}
+
+static int step_clone(struct create *c, struct err *err)
+{
+	struct process_stat st;
+	int r = prepare_launch(c, err);
+
+	if (r == 0)
+		r = make_cgroup(c, err);
+	if (r == 0)
+		r = make_fifo(c, err);
+	if (r < 0)
+		return r;
+	/* hooks in the container get the state as it is then */
+	c->launch.state_json = record_hook_state(c->arena, c->state,
+						 OCI_CREATING);
+	r = clone_init(c, err);
+	if (r < 0)
+		return r;
+	r = process_stat(c->pid, &st);
+	if (r < 0)
+		return err_errno(err, -r, "find %s", init_who);
+	c->state->pid = c->pid;
+	c->state->pid_start = st.start_time;
+	return record_save_state(&c->entry, c->state, err);
+}
+
+static void undo_clone(struct create *c)
+{
+	struct err err;
+	int status;
+
+	if (c->pid > 0) {
+		if (c->pidfd >= 0)
+			process_signal(c->pidfd, SIGKILL);
+		c->sync_fd = close_fd(c->sync_fd);
+		while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+			;
+	}
+	c->sync_fd = close_fd(c->sync_fd);
+	c->pidfd = close_fd(c->pidfd);
+	if (c->cgroup_made && (cgroup_signal(c->cgroup, SIGKILL, &err) < 0 ||
+			       cgroup_remove(c->cgroup, &err) < 0))
+		c->args->note("undo create: %s", err.text);
+}
+
+/* ------------------------------------------------------ 5 id maps, 6 hooks */
+
+static int step_id_maps(struct create *c, struct err *err)
+{
+	int r = 0;
+
+	if (c->launch.ns.new_flags & CLONE_NEWUSER)
+		r = idmap_write(c->pid, &c->launch.idmap, err);
+	if (r == 0)
+		r = sync_send(c->sync_fd, SYNC_GO, 0, NULL, 0, err);
+	return r;
+}
+
+static int run_hooks(struct create *c, const struct oci_hook_list *list,
+		     const char *kind, struct err *err)
+{
+	const char *json;
+
+	if (!list->n)
+		return 0;
+	json = record_hook_state(c->arena, c->state, OCI_CREATING);
+	return hook_run(list, kind, json, strlen(json), err);
+}
+
+static int step_hooks(struct create *c, struct err *err)
+{
+	const struct oci_hooks *h = c->b.plan->spec->hooks;
+	struct sync_message m;
+	int r = sync_wait(c->sync_fd, SYNC_NAMESPACES, init_who, &m, NULL, err);
+
+	if (r < 0)
+		return r;
+	c->netns_cookie = m.value;
+	c->hooks_begun = true;
+	if (!h)
+		return 0;
+	r = run_hooks(c, &h->prestart, "prestart", err);
+	if (r == 0)
+		r = run_hooks(c, &h->create_runtime, "createRuntime", err);
+	return r;
+}
+
+static void undo_hooks(struct create *c)
+{
+	const struct oci_hooks *h = c->b.plan->spec->hooks;
+	const char *json;
+
+	if (!c->hooks_begun || !h || !h->poststop.n)
+		return;
+	json = record_hook_state(c->arena, c->state, OCI_STOPPED);
+	hook_run_all(&h->poststop, "poststop", json, strlen(json),
+		     c->args->note);
+}
+
+/* -------------------------------------------------- 7 to 12 filter and init */
+
+static int step_filter(struct create *c, struct err *err)
+{
+	int r;
+
+	if (c->b.plan->egress == OCI_EGRESS_PLAIN)
+		return 0;
+	r = create_egress_attach(c, err);
+	if (r == 0)
+		r = record_save_state(&c->entry, c->state, err);
+	return r;
+}
+
+static void undo_filter(struct create *c)
+{
+	create_egress_undo(c);
+}
+
+static int step_rootfs(struct create *c, struct err *err)
+{
+	struct sync_message m;
+	int r = sync_send(c->sync_fd, SYNC_GO, 0, NULL, 0, err);
+
+	if (r == 0)
+		r = sync_wait(c->sync_fd, SYNC_ROOT, init_who, &m,
+			      c->ruleset_fd, err);
+	if (r == 0)
+		c->n_rulesets = m.n_fds;
+	return r;
+}
+
+static void undo_rootfs(struct create *c)
+{
+	for (uint32_t i = 0; i < c->n_rulesets; i++)
+		close(c->ruleset_fd[i]);
+	c->n_rulesets = 0;
+}
+
+static int step_binaries(struct create *c, struct err *err)
+{
+	if (c->b.plan->egress == OCI_EGRESS_PLAIN)
+		return 0;
+	return create_egress_binaries(c, err);
+}
+
+static bool has_listener(const struct launch *l)
+{
+	for (int i = 0; i < ENTER_LAYERS_MAX; i++)
+		if (l->enter.policy_seccomp[i].n_insns &&
+		    l->enter.policy_seccomp[i].notifies)
+			return true;
+	return false;
+}
+
+static int step_confine(struct create *c, struct err *err)
+{
+	struct sync_message m;
+	int r = sync_send(c->sync_fd, SYNC_GO, 0, NULL, 0, err);
+
+	if (r < 0 || !has_listener(&c->launch))
+		return r;
+	r = sync_wait(c->sync_fd, SYNC_LISTENER, init_who, &m, NULL, err);
+	if (r == 0)
+		r = create_egress_listener(&c->egress, c->pidfd, c->pid,
+					   (int)m.value, err);
+	if (r == 0)
+		r = sync_send(c->sync_fd, SYNC_GO, 0, NULL, 0, err);
+	return r;
+}
+
+static int write_pid_file(const struct create *c, struct err *err)
+{
+	char text[16];
+
+	if (!c->args->pid_file)
+		return 0;
+	snprintf(text, sizeof(text), "%d", (int)c->pid);
+	return io_replace_file(AT_FDCWD, c->args->pid_file, text, strlen(text),
+			       err);
+}
+
+static int step_created(struct create *c, struct err *err)
+{
+	struct sync_message m;
+	int r = sync_wait(c->sync_fd, SYNC_CREATED, init_who, &m, NULL, err);
+
+	if (r == 0 && c->b.plan->egress != OCI_EGRESS_PLAIN)
+		r = egress_request(&c->egress, SHIM_OP_COMMIT, 0, NULL, 0, err);
+	if (r == 0)
+		r = write_pid_file(c, err);
+	return r;
+}
+
+/* ------------------------------------------------------------------- table */
+
+static const struct step {
+	int number; /* of the design's list */
+	const char *name;
+	int (*run)(struct create *c, struct err *err);
+	void (*undo)(struct create *c);
+} steps[] = {
+	{ 1, "read config", step_config, undo_config },
+	{ 2, "compile policy", step_policy, NULL },
+	{ 3, "plan", step_plan, NULL },
+	{ 4, "clone init", step_clone, undo_clone },
+	{ 5, "write id maps", step_id_maps, NULL },
+	{ 6, "run hooks", step_hooks, undo_hooks },
+	{ 7, "start filter", step_filter, undo_filter },
+	{ 9, "build root", step_rootfs, undo_rootfs },
+	{ 10, "resolve binaries", step_binaries, NULL },
+	{ 11, "confine", step_confine, NULL },
+	{ 12, "report created", step_created, NULL },
+};
+
+/* --fault: after step N (as numbered above) has been done, fail or die. */
+static int inject_fault(const struct create *c, int number, struct err *err)
+{
+	const char *want = c->args->fault;
+	char text[16];
+	const char *rest;
+
+	if (!want)
+		return 0;
+	snprintf(text, sizeof(text), "%d", number);
+	rest = str_after(want, text);
+	if (!rest || (*rest && *rest != ':'))
+		return 0;
+	if (str_eq(rest, ":kill"))
+		kill(getpid(), SIGKILL);
+	return err_set(err, ECANCELED, "create: fault injected at step %d",
+		       number);
+}
+
+static void close_all(struct create *c)
+{
+	undo_rootfs(c);
+	c->sync_fd = close_fd(c->sync_fd);
+	c->console_fd = close_fd(c->console_fd);
+	c->launch.start_fd = close_fd(c->launch.start_fd);
+	c->launch.enter.proc_fd = close_fd(c->launch.enter.proc_fd);
+	cgroup_join_close(&c->launch.join);
+	ns_set_done(&c->launch.ns);
+	egress_done(&c->egress);
+	store_entry_done(&c->entry);
+	store_done(&c->store);
+	blueprint_done(&c->b);
+}
+
+int create_container(struct arena *a, const struct create_args *args,
+		     struct create_result *ret, struct err *err)
+{
+	struct create c = CREATE_INIT(a, args);
+	size_t done = 0;
+	int r = 0;
+
+	ns_set_init(&c.launch.ns);
+	while (r == 0 && done < N_ELEMENTS(steps)) {
+		const struct step *s = &steps[done++];
+
+		r = s->run(&c, err);
+		if (r == 0)
+			r = inject_fault(&c, s->number, err);
+	}
+	if (r < 0)
+		while (done-- > 0)
+			if (steps[done].undo)
+				steps[done].undo(&c);
+	if (r == 0) {
+		ret->pid = c.pid;
+		ret->pidfd = take_fd(&c.pidfd);
+		ret->rootfs = c.b.rootfs;
+	}
+	close_all(&c);
+	c.pidfd = close_fd(c.pidfd);
+	return r;
+}
