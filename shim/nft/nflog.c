@@ -113,7 +113,7 @@ static int on_attribute(const struct nlattr *a, void *data)
 
 static bool read_message(const struct nlmsghdr *h, struct nflog_packet *ret)
 {
-	struct attributes a = { NULL };
+	struct attributes a = { .payload = NULL };
 
 	if (h->nlmsg_type != (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET) ||
 	    mnl_attr_parse(h, sizeof(struct nfgenmsg), on_attribute, &a) < 0)

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The decision log of one container, as its writer: numbering, hash chain,
+ * coalescing, rotation. The format is runtime/policy/decision_log.h's.
+ *
+ * A record is on file when journal_write() returns 0, with two exceptions
+ * that are bounded: records that are like one of the last second are counted
+ * and written as one when the second is over, and denials beyond
+ * SHIM_LOG_RATE_MAX a second are counted and reported by number. A decision
+ * whose record could not be written must not be carried out: the caller
+ * denies it. How many were lost is the first thing on file once writing works
+ * again.
+ */
+#ifndef OSH_SHIM_LOG_JOURNAL_H
+#define OSH_SHIM_LOG_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/base/digest.h"
+#include "runtime/policy/decision_log.h"
+#include "runtime/policy/reason.h"
+#include "shim/limits.h"
+
+struct err;
+
+/* All texts are borrowed during the call; NULL or 0 leaves a field out. */
+struct journal_record {
+	enum log_kind kind;
+	enum log_verdict verdict;
+	enum reason reason;
+	const char *detail;
+	struct {
+		const char *path, *sha256;
+		int pid;
+		const char *const *ancestors; /* nearest first */
+		size_t n_ancestors;
+	} binary;
+	struct {
+		const char *host, *ip, *proto;
+		uint16_t port;
+		bool has_port;
+	} dest;
+	struct {
+		const char *name, *rule, *digest;
+		uint32_t line;
+	} policy;
+	uint64_t count; /* of events that the caller counted itself; 0: one */
+};
+
+enum {
+	JOURNAL_ID_BYTES = 256,
+	/* A longer record is not coalesced. */
+	JOURNAL_BODY_MAX = 2048,
+	JOURNAL_HOSTS = 3,
+	JOURNAL_HOST_BYTES = 256,
+};
+
+struct journal_pending {
+	uint64_t key; /* 0: free */
+	uint64_t since_ms;
+	uint64_t n; /* after the first, which is on file */
+	uint64_t first_us, last_us;
+	size_t len;
+	char body[JOURNAL_BODY_MAX];
+};
+
+struct journal {
+	char id[JOURNAL_ID_BYTES];
+	int dir_fd, fd; /* owned */
+	uint64_t max_bytes, size;
+	uint64_t seq; /* of the newest record on file */
+	struct digest prev;
+	uint64_t n_allowed, n_denied; /* decisions, for STATUS */
+	uint64_t n_lost;
+	uint64_t second; /* the rate's */
+	unsigned int n_in_second;
+	uint64_t n_suppressed;
+	struct journal_pending pending[SHIM_LOG_PENDING_MAX];
+	/* the finding of denials after a read from outside */
+	bool read_outside, told;
+	unsigned int n_hosts;
+	char host[JOURNAL_HOSTS][JOURNAL_HOST_BYTES];
+};
+
+/*
+ * Open sandbox @id's log in @dir_fd (taken over, on failure too), and carry on
+ * with the chain that is there. @max_bytes 0 is the default.
+ */
+int journal_open(struct journal *j, int dir_fd, const char *id,
+		 uint64_t max_bytes, struct err *err);
+/* Writes what is pending. */
+void journal_close(struct journal *j);
+
+int journal_write(struct journal *j, const struct journal_record *r,
+		  struct err *err);
+/* Write what has been pending for long enough. To be called each second. */
+void journal_tick(struct journal *j);
+
+#endif
