@@ -225,17 +225,25 @@ static void detail_address(struct strbuf *sb, const struct search *s)
 
 	match_ip_text(&s->dest->ip, ip);
 	if (s->reason == REASON_BLOCKED_PORT)
-		strbuf_addf(sb, "port %u is a control-plane port",
+		strbuf_addf(sb,
+			    "port %u is a blocked control-plane port, "
+			    "connection rejected",
 			    s->dest->port);
 	else if (s->reason == REASON_BLOCKED_ADDRESS)
-		strbuf_addf(sb, "%s resolves to always-blocked address %s",
+		strbuf_addf(sb,
+			    "%s resolves to always-blocked address %s, "
+			    "connection rejected",
 			    host, ip);
 	else if (e->n_cidrs)
 		strbuf_addf(sb,
-			    "%s resolves to %s, which is not in allowed_ips",
+			    "%s resolves to %s which is not in allowed_ips, "
+			    "connection rejected",
 			    host, ip);
 	else
-		strbuf_addf(sb, "%s resolves to internal address %s", host, ip);
+		strbuf_addf(sb,
+			    "%s resolves to internal address %s, "
+			    "connection rejected",
+			    host, ip);
 }
 
 static void add_detail(struct strbuf *sb, const struct search *s)

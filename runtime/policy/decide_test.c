@@ -196,7 +196,7 @@ static const struct question questions[] = {
 	{"api.example.com", "10.0.0.1", 443, CURL, NULL, REASON_ALLOWED, 20,
 	 ""},
 	{"api.example.com", "10.0.0.1", 6443, CURL, NULL, REASON_BLOCKED_PORT,
-	 21, "port 6443 is a control-plane port"},
+	 21, "port 6443 is a blocked control-plane port, connection rejected"},
 	{"meta.example.com", "169.254.169.254", 80, NULL, NULL,
 	 REASON_BLOCKED_ADDRESS, 36, NULL},
 	{"meta.example.com", "::ffff:127.0.0.9", 80, NULL, NULL,
@@ -206,7 +206,8 @@ static const struct question questions[] = {
 	 ""},
 	{"db.example.com", "10.6.0.1", 5432, NULL, NULL, REASON_PRIVATE_ADDRESS,
 	 34,
-	 "db.example.com resolves to 10.6.0.1, which is not in allowed_ips"},
+	 "db.example.com resolves to 10.6.0.1 which is not in allowed_ips, "
+	 "connection rejected"},
 	{"db.example.com", "1.1.1.1", 5432, NULL, NULL, REASON_PRIVATE_ADDRESS,
 	 34, NULL},
 	/* literal addresses, in either family's form */
