@@ -187,11 +187,13 @@ static const struct question questions[] = {
 	{"a.b.wild.example", "1.1.1.1", 443, NULL, NULL,
 	 REASON_HOST_NOT_IN_ALLOWLIST, 0, NULL},
 	{"a.wild.example", "10.0.0.1", 443, NULL, NULL, REASON_PRIVATE_ADDRESS,
-	 30, "a.wild.example resolves to internal address 10.0.0.1"},
+	 30,
+	 "a.wild.example resolves to internal address 10.0.0.1, "
+	 "connection rejected"},
 	{"a.wild.example", "169.254.169.254", 443, NULL, NULL,
 	 REASON_BLOCKED_ADDRESS, 30,
 	 "a.wild.example resolves to always-blocked address "
-	 "169.254.169.254"},
+	 "169.254.169.254, connection rejected"},
 	/* exact hosts: internal addresses too, no control-plane port */
 	{"api.example.com", "10.0.0.1", 443, CURL, NULL, REASON_ALLOWED, 20,
 	 ""},
