@@ -66,7 +66,10 @@ LDFLAGS := $(LINK)
 # Each layer is one archive. A layer's unit tests link it and the layers below
 # it only, so that an upward call fails to link there.
 
-layer_src = $(filter-out %_test.c %_fuzz.c %_main.c,$(wildcard $(1)/*.c))
+layer_src = $(filter-out %_test.c %_fixture.c %_fuzz.c %_main.c,\
+	$(wildcard $(1)/*.c))
+# what several of a layer's tests share
+fixtures = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*_fixture.c))
 
 BASE := runtime/base
 DOC := runtime/doc
@@ -179,10 +182,12 @@ endef
 $(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
 
 define test_rule
-$(BUILD)/$(1)/%_test: $(BUILD)/$(1)/%_test.o $(call archives,$(dep_$(1)))
+$(BUILD)/$(1)/%_test: $(BUILD)/$(1)/%_test.o $(call fixtures,$(1)) \
+		$(call archives,$(dep_$(1)))
 	$$(call say,LD,$$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(PIE) -o $$@ $$< \
-		$(call archives,$(dep_$(1))) $(lib_$(1)) -lcmocka
+		$(call fixtures,$(1)) $(call archives,$(dep_$(1))) \
+		$(lib_$(1)) -lcmocka
 endef
 $(foreach l,$(LAYERS),$(eval $(call test_rule,$(l))))
 
@@ -200,7 +205,8 @@ $(foreach l,$(LAYERS),$(eval $(call fuzz_rule,$(l))))
 
 fuzzers: $(FUZZ_BINS)
 
-.SECONDARY: $(TEST_BINS:%=%.o) $(FUZZ_BINS:%=%.o)
+.SECONDARY: $(TEST_BINS:%=%.o) $(FUZZ_BINS:%=%.o) \
+	$(foreach l,$(LAYERS),$(call fixtures,$(l)))
 
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 

@@ -87,7 +87,7 @@ static void record(struct resolver *r, const struct client *from,
 		str_copy(m.name, sizeof(m.name), q->host);
 	else if (q->qname.n)
 		dns_show(&q->qname, m.name);
-	if (report_add(&r->report, &r->link, &m, loop_now_ms(), &err) < 0)
+	if (report_add(&r->report, &r->link, &m, r->now_ms(), &err) < 0)
 		broken(r, &err);
 	watch_link(r);
 }
@@ -123,7 +123,7 @@ static void on_policy_add(struct resolver *r, struct link_in *in)
 		return;
 	}
 	ret = names_add(&r->names, m, in->fd[0],
-			m->has_ceiling ? in->fd[1] : -EBADF, loop_now_ms(),
+			m->has_ceiling ? in->fd[1] : -EBADF, r->now_ms(),
 			err);
 	if (ret == -EPROTO)
 		broken(r, err);
@@ -163,7 +163,7 @@ static void on_answer_ack(struct resolver *r, struct link_in *in)
 				    ns_r_servfail);
 	for (unsigned int i = 0; m->code == 0 && i < job->n_addrs; i++)
 		given_add(&r->given, &job->addr[i], job->query.host,
-			  loop_now_ms());
+			  r->now_ms());
 	clients_reply(&r->clients, &job->client, job->buf, n);
 	forward_free(&r->forward, job);
 }
@@ -249,7 +249,7 @@ static void answer_reverse(struct resolver *r, const struct client *from,
 			   const struct dns_query *q,
 			   const struct dns_addr *addr)
 {
-	const char *host = given_find(&r->given, addr, loop_now_ms());
+	const char *host = given_find(&r->given, addr, r->now_ms());
 	size_t n;
 
 	if (!host) {
@@ -296,7 +296,7 @@ static bool within_limits(struct resolver *r, struct names_slot *slot,
 {
 	struct resolver_slot ref = names_ref(&r->names, slot);
 	uint64_t owner = (uint64_t)ref.generation << 32 | ref.index;
-	uint64_t now_ms = loop_now_ms();
+	uint64_t now_ms = r->now_ms();
 
 	if (!limit_take(&slot->queries, &limit_queries, now_ms))
 		return false;
@@ -445,6 +445,7 @@ int resolver_init(struct resolver *r, int channel_fd, const int udp_fd[2],
 
 	r->broken.code = 0;
 	r->seq = 0;
+	r->now_ms = loop_now_ms;
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		return err_errno(err, errno, "get random bytes");
 	recent_init(&r->recent, key);
@@ -452,7 +453,7 @@ int resolver_init(struct resolver *r, int channel_fd, const int udp_fd[2],
 	if (ret < 0)
 		return ret;
 	link_init(&r->link, channel_fd);
-	report_init(&r->report, loop_now_ms());
+	report_init(&r->report, r->now_ms());
 	forward_init(&r->forward, &r->loop, on_forwarded, r);
 	ret = loop_add(&r->loop, channel_fd, EPOLLIN, on_link, r, 0,
 		       &r->link_ref, err);
@@ -471,7 +472,7 @@ int resolver_ready(struct resolver *r, struct err *err)
 /* How long nothing has to be done, at most @max_ms (negative: for ever). */
 static int wait_ms(const struct resolver *r, int max_ms)
 {
-	uint64_t now_ms = loop_now_ms(), at_ms = r->report.flush_ms, ms;
+	uint64_t now_ms = r->now_ms(), at_ms = r->report.flush_ms, ms;
 	uint64_t clients_ms = clients_deadline(&r->clients);
 	uint64_t forward_ms = forward_deadline(&r->forward);
 
@@ -493,7 +494,7 @@ int resolver_once(struct resolver *r, int max_ms, struct err *err)
 		return ret;
 	clients_tick(&r->clients);
 	forward_tick(&r->forward);
-	ret = report_tick(&r->report, &r->link, loop_now_ms(), err);
+	ret = report_tick(&r->report, &r->link, r->now_ms(), err);
 	if (ret < 0)
 		return ret;
 	watch_link(r);

@@ -28,6 +28,7 @@ enum {
 };
 
 struct resolver {
+	uint64_t (*now_ms)(void); /* here, in clients and in forward */
 	struct loop loop;
 	struct loop_source source[RESOLVER_SOURCES];
 	struct link link;
