@@ -366,5 +366,5 @@ remove_containers()
 
 teardown()
 {
-	[ -z "${OSH_BOX-}" ] || remove_containers
+	[ -n "$OSH_MISSING" ] || remove_containers
 }

@@ -12,7 +12,7 @@ prepare_file()
 
 teardown()
 {
-	[ -n "${OSH_BOX-}" ] || return 0
+	[ -z "$OSH_MISSING" ] || return 0
 	p rm --all --force --time 0 >/dev/null 2>&1 || :
 	p pod rm --all --force >/dev/null 2>&1 || :
 }
