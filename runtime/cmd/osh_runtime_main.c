@@ -9,7 +9,7 @@
 #include "runtime/base/log.h"
 #include "runtime/base/strbuf.h"
 #include "runtime/cmd/cmd.h"
-#include "runtime/oci/version.h"
+#include "runtime/oci/spec.h"
 
 #define GLOBAL(member) offsetof(struct cmd_global, member)
 

@@ -7,6 +7,7 @@
 #ifndef OSH_CONTAINER_BLUEPRINT_H
 #define OSH_CONTAINER_BLUEPRINT_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "runtime/container/policy_file.h"

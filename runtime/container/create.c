@@ -539,7 +539,7 @@ int create_container(struct arena *a, const struct create_args *args,
 	if (r == 0) {
 		ret->pid = c.pid;
 		ret->pidfd = take_fd(&c.pidfd);
-		ret->rootfs = c.b.rootfs;
+		ret->terminal = c.b.plan->spec->process->terminal;
 	}
 	close_all(&c);
 	c.pidfd = close_fd(c.pidfd);

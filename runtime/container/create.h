@@ -38,7 +38,7 @@ struct create_args {
 struct create_result {
 	pid_t pid;
 	int pidfd; /* owned */
-	const char *rootfs;
+	bool terminal; /* its master went to the console socket */
 };
 
 /*

@@ -3,6 +3,8 @@
 #ifndef OSH_CONTAINER_CREATE_STATE_H
 #define OSH_CONTAINER_CREATE_STATE_H
 
+#include <errno.h>
+
 #include "runtime/base/arena.h"
 #include "runtime/container/blueprint.h"
 #include "runtime/container/create.h"

@@ -6,6 +6,7 @@
 #ifndef OSH_CONTAINER_EGRESS_H
 #define OSH_CONTAINER_EGRESS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

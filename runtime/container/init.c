@@ -80,6 +80,11 @@ static int step_session(struct init *i, struct err *err)
 {
 	sigset_t none;
 
+	/* who is in a pid namespace that we joined must not reach into us
+	 * (ptrace, /proc/PID/fd) before the program runs */
+	if (!i->l->in_userns && !i->l->rootless &&
+	    prctl(PR_SET_DUMPABLE, 0) < 0)
+		return err_errno(err, errno, "become undumpable");
 	if (setsid() < 0 && errno != EPERM)
 		return err_errno(err, errno, "create session");
 	/* what the client ignores or blocks is not the container's */

@@ -3,6 +3,8 @@
 #ifndef OSH_CONTAINER_INIT_ROOT_H
 #define OSH_CONTAINER_INIT_ROOT_H
 
+#include <errno.h>
+
 #include "runtime/base/arena.h"
 #include "runtime/linux/mount_cgroup.h"
 

@@ -10,6 +10,7 @@
 #ifndef OSH_CONTAINER_POLICY_FILE_H
 #define OSH_CONTAINER_POLICY_FILE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 

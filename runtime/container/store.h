@@ -17,6 +17,7 @@
 #ifndef OSH_CONTAINER_STORE_H
 #define OSH_CONTAINER_STORE_H
 
+#include <errno.h>
 #include <stdbool.h>
 
 struct arena;
