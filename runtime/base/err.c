@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/err.h"
+#include "runtime/base/strbuf.h"
 
 /*
  * Peers' clients match on Go's wording, which is strerror's in lower case
@@ -34,6 +35,7 @@ vformat(struct err *err, int code, const char *fmt, va_list ap)
 	assert(code > 0);
 	err->code = code;
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	str_make_printable(err->text);
 }
 
 int err_set(struct err *err, int code, const char *fmt, ...)

@@ -135,3 +135,16 @@ const char *str_after(const char *s, const char *prefix)
 
 	return strncmp(s, prefix, n) == 0 ? s + n : NULL;
 }
+
+void str_make_printable(char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)s[0];
+		unsigned char next = (unsigned char)s[1];
+
+		if (c < 0x20 || c == 0x7f)
+			*s = '?';
+		else if (c == 0xc2 && next >= 0x80 && next < 0xa0)
+			s[0] = s[1] = '?';
+	}
+}

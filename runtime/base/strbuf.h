@@ -54,6 +54,12 @@ char *strbuf_take(struct strbuf *sb);
  * (then @dst is cut, and NUL-terminated all the same). */
 bool str_copy(char *dst, size_t size, const char *src);
 
+/*
+ * Replace control characters (C0, DEL, C1 as UTF-8 has them) by '?': texts of
+ * strangers in messages must not drive a terminal or make a second line.
+ */
+void str_make_printable(char *s);
+
 static inline bool str_eq(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;

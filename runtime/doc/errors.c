@@ -15,6 +15,8 @@ void doc_errors_init(struct doc_errors *e, struct arena *a, const char *file)
 static void add(struct doc_errors *e, struct doc_pos pos, bool warning,
 		const struct strbuf *text)
 {
+	char *copy;
+
 	if (warning)
 		e->n_warnings++;
 	else
@@ -23,10 +25,12 @@ static void add(struct doc_errors *e, struct doc_pos pos, bool warning,
 		e->n_dropped++;
 		return;
 	}
+	copy = arena_strndup(e->arena, text->s, text->len);
+	str_make_printable(copy);
 	e->v = arena_grow(e->arena, e->v, e->n, sizeof(*e->v));
 	e->v[e->n++] = (struct doc_message){
 		.pos = pos,
-		.text = arena_strndup(e->arena, text->s, text->len),
+		.text = copy,
 		.warning = warning,
 	};
 }
