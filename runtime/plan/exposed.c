@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mounts that would show the container what it must not see: our own state,
+ * policies and logs, and sockets of the host. Symlinks of the host are not
+ * looked at here: the files beneath are closed by their modes as well.
+ */
+#include <errno.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/err.h"
+#include "runtime/base/strbuf.h"
+#include "runtime/plan/work.h"
+
+static void mask(struct plan_work *w, const struct oci_mount *m,
+		 const char *source, const char *dir)
+{
+	struct str_list *list = &w->linux_->masked_paths;
+	const char **v = arena_array(w->a, const char *, list->n + 2);
+	/* "/" is the only source that ends with a slash */
+	const char *rest = dir + (str_eq(source, "/") ? 0 : strlen(source));
+	const char *path = work_clean(
+		w, arena_printf(w->a, "%s/%s", m->destination, rest));
+
+	for (size_t i = 0; i < list->n; i++)
+		v[i] = list->v[i];
+	v[list->n] = path;
+	*list = (struct str_list){v, list->n + 1};
+	work_change(w, work_any(w),
+		    "linux.maskedPaths: %s added, because the mount %s would "
+		    "show osh-runtime's %s",
+		    path, m->destination, dir);
+}
+
+static int check_mount(struct plan_work *w, const struct oci_mount *m,
+		       const char *dir, struct err *err)
+{
+	const char *source = work_clean(w, m->source);
+
+	if (work_is_beneath(source, dir))
+		return err_set(err, EPERM,
+			       "check mount %s: its source %s is "
+			       "osh-runtime's own (%s)",
+			       m->destination, m->source, dir);
+	if (work_is_beneath(dir, source))
+		mask(w, m, source, dir);
+	return 0;
+}
+
+static bool has_host_source(const struct oci_mount *m)
+{
+	return work_is_bind(m) && m->source && *m->source == '/';
+}
+
+int step_private_dirs(struct plan_work *w, struct err *err)
+{
+	const struct str_list *dirs = &w->in->private_dirs;
+
+	for (size_t i = 0; i < w->spec->mounts.n; i++) {
+		const struct oci_mount *m = &w->spec->mounts.v[i];
+
+		for (size_t k = 0; has_host_source(m) && k < dirs->n; k++) {
+			int r = check_mount(w, m, work_clean(w, dirs->v[k]),
+					    err);
+
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+int step_sockets(struct plan_work *w, struct err *err)
+{
+	(void)err;
+	for (size_t i = 0; i < w->spec->mounts.n; i++) {
+		const struct oci_mount *m = &w->spec->mounts.v[i];
+		size_t n = m->source ? strlen(m->source) : 0;
+
+		if (has_host_source(m) && n > 5 &&
+		    str_eq(m->source + n - 5, ".sock"))
+			work_warn(w, work_any(w),
+				  "mount %s: %s is a socket of the host, and "
+				  "what serves it acts outside of the sandbox",
+				  m->destination, m->source);
+	}
+	return 0;
+}
