@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct cgroup_resources;
 struct err;
@@ -57,7 +58,8 @@ struct cgroup_dir {
 	char mount[CGROUP_MOUNT_MAX]; /* checked to be a cgroup file system */
 	char path[CGROUP_PATH_MAX]; /* below it: "/a/b", never "/" */
 	bool v2;
-	bool absent; /* could not be made; see CGROUP_OPTIONAL */
+	bool optional; /* CGROUP_OPTIONAL; read by cgroup_make only */
+	bool absent; /* so it could not be made, and was left out */
 	uint32_t controllers; /* bit per enum cgroup_controller */
 	uint32_t n_created; /* last components of path that are ours */
 	uint64_t ino; /* of the directory; 0: not made yet */
@@ -79,7 +81,7 @@ enum cgroup_flag {
  * container's path in each. An absolute @cgroups_path is below each root; a
  * relative one is below our own cgroup (v1) or its parent (v2), and NULL or ""
  * is @id, as runc has it. "..", the root and an existing cgroup that has
- * processes are refused. Touches nothing.
+ * processes or children are refused. Touches nothing.
  */
 int cgroup_plan(struct cgroup *ret, const char *cgroups_path, const char *id,
 		unsigned int flags, struct err *err);
@@ -93,8 +95,9 @@ int cgroup_make(struct cgroup *cg, const struct cgroup_resources *r,
 		struct err *err);
 
 /*
- * Validate a struct that came from a file: mounts are cgroup file systems,
- * paths are clean and not the root, counts are in range.
+ * Validate a struct that came from a file: paths are clean and not the root,
+ * counts are in range. (That a mount is a cgroup file system is checked at
+ * every use.) Looks at nothing.
  */
 int cgroup_check(const struct cgroup *cg, struct err *err);
 
@@ -105,6 +108,13 @@ int cgroup_check(const struct cgroup *cg, struct err *err);
  */
 int cgroup_apply(const struct cgroup *cg, const struct cgroup_resources *r,
 		 struct err *err);
+
+/*
+ * Give the v2 directory and the files that the kernel lists for delegation to
+ * @uid, so that the container's own root may divide its cgroup: for one with
+ * a cgroup namespace and a writable mount of it.
+ */
+int cgroup_delegate(const struct cgroup *cg, uid_t uid, struct err *err);
 
 /*
  * Remove what is ours, children made by the container first, then the parents

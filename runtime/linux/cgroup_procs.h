@@ -13,6 +13,7 @@
 #ifndef OSH_LINUX_CGROUP_PROCS_H
 #define OSH_LINUX_CGROUP_PROCS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
