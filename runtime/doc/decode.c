@@ -31,6 +31,12 @@ static bool expect(struct decode *d, const struct doc_node *node,
 	return false;
 }
 
+/* Are the row's range and flags those of the value, not of a list of it? */
+static bool is_own(const struct decode_row *row)
+{
+	return decode_kinds[row->kind].is_leaf;
+}
+
 static bool take_bool(struct decode *d, const struct decode_row *row,
 		      const struct doc_node *node, void *at)
 {
@@ -49,12 +55,11 @@ static bool take_str(struct decode *d, const struct decode_row *row,
 	if (!(scalar && (row->flags & DECODE_SCALAR)) &&
 	    !expect(d, node, DOC_STRING))
 		return false;
-	if ((row->flags & DECODE_NONEMPTY) && !node->len) {
+	if (is_own(row) && (row->flags & DECODE_NONEMPTY) && !node->len) {
 		doc_error_at(d->errors, node, "must not be empty");
 		return false;
 	}
-	if (row->max && node->len > row->max &&
-	    decode_kinds[row->kind].is_leaf) {
+	if (is_own(row) && row->max && node->len > row->max) {
 		doc_error_at(d->errors, node, "longer than %llu bytes",
 			     (unsigned long long)row->max);
 		return false;
@@ -74,14 +79,13 @@ static bool not_integer(struct decode *d, const struct doc_node *node)
 	return false;
 }
 
-/* The row's range, or the type's; a list's .max counts its elements. */
 static bool take_signed(struct decode *d, const struct decode_row *row,
 			const struct doc_node *node, int64_t min, int64_t max,
 			int64_t *ret)
 {
 	int r = doc_i64(node, ret);
 
-	if (decode_kinds[row->kind].is_leaf && (row->min || row->max)) {
+	if (is_own(row) && (row->min || row->max)) {
 		min = row->min;
 		max = (int64_t)row->max;
 	}
@@ -103,7 +107,7 @@ static bool take_unsigned(struct decode *d, const struct decode_row *row,
 	uint64_t min = 0;
 	int r = doc_u64(node, ret);
 
-	if (decode_kinds[row->kind].is_leaf && (row->min || row->max)) {
+	if (is_own(row) && (row->min || row->max)) {
 		min = (uint64_t)row->min;
 		max = row->max;
 	}

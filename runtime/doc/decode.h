@@ -128,7 +128,7 @@ const char *decode_name_of(const struct decode_name *names, uint64_t value);
 bool decode_value_of(const struct decode_name *names, const char *name,
 		     uint64_t *ret);
 
-/* Programmer errors of a table and all below it are asserted: for tests. */
-void decode_table_check(const struct decode_table *table);
+/* For tests: the key of a row, here or below, that can't be right; or NULL. */
+const char *decode_table_fault(const struct decode_table *table);
 
 #endif

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <assert.h>
-
-#include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
 #include "runtime/doc/decode_kind.h"
 
@@ -65,51 +62,42 @@ const char *decode_name_of(const struct decode_name *names, uint64_t value)
 	return NULL;
 }
 
-static void check_size(const struct decode_row *row)
+static bool is_size_right(const struct decode_row *row)
 {
 	size_t want = decode_kinds[row->kind].size;
 
 	if (row->kind == DECODE_FN)
-		return;
+		return true;
 	if (row->flags & DECODE_OPT)
 		want = decode_opts[row->kind].size;
 	else if (row->kind == DECODE_STRUCT && (row->flags & DECODE_INLINE))
 		want = row->table->size;
-	assert(want && row->size == want);
+	return want && row->size == want;
 }
 
-static void check_elem(const struct decode_row *row)
+static bool is_elem_right(const struct decode_row *row)
 {
-	if (row->kind == DECODE_LIST)
-		assert(row->elem == DECODE_STRUCT ||
-		       decode_kinds[row->elem].is_leaf);
-	else
-		assert(row->elem == DECODE_STRUCT || row->elem == DECODE_STR);
 	if (row->elem == DECODE_STRUCT)
-		assert(row->table);
-	if (row->elem == DECODE_ENUM)
-		assert(row->names);
+		return row->table;
+	if (row->elem == DECODE_ENUM && !row->names)
+		return false;
+	return row->elem == DECODE_STR ||
+	       (row->kind == DECODE_LIST && decode_kinds[row->elem].is_leaf);
 }
 
-static void check_row(const struct decode_row *row)
+static bool is_row_right(const struct decode_row *row)
 {
-	assert(row->key);
-	check_size(row);
 	switch (row->kind) {
 	case DECODE_ENUM:
 	case DECODE_BITS:
-		assert(row->names);
-		break;
+		return row->names && is_size_right(row);
 	case DECODE_STRUCT:
-		assert(row->table);
-		break;
+		return row->table && is_size_right(row);
 	case DECODE_LIST:
 	case DECODE_DICT:
-		check_elem(row);
-		break;
+		return is_elem_right(row) && is_size_right(row);
 	case DECODE_FN:
-		assert(row->fn && row->write);
-		break;
+		return row->fn && row->write;
 	case DECODE_BOOL:
 	case DECODE_STR:
 	case DECODE_I32:
@@ -119,18 +107,23 @@ static void check_row(const struct decode_row *row)
 	case DECODE_N:
 		break;
 	}
+	return is_size_right(row);
 }
 
-void decode_table_check(const struct decode_table *table)
+const char *decode_table_fault(const struct decode_table *table)
 {
 	for (size_t i = 0; i < table->n; i++) {
 		const struct decode_row *row = &table->rows[i];
+		const char *below;
 
-		check_row(row);
-		assert(row->offset + row->size <= table->size);
+		if (!is_row_right(row) || row->offset + row->size > table->size)
+			return row->key;
 		for (size_t k = 0; k < i; k++)
-			assert(!str_eq(row->key, table->rows[k].key));
-		if (row->table)
-			decode_table_check(row->table);
+			if (str_eq(row->key, table->rows[k].key))
+				return row->key;
+		below = row->table ? decode_table_fault(row->table) : NULL;
+		if (below)
+			return below;
 	}
+	return NULL;
 }
