@@ -163,7 +163,8 @@ static void unknown_name(struct decode *d, const struct decode_name *names,
 	struct strbuf all = STRBUF_FIXED(room);
 
 	for (; names->name; names++)
-		strbuf_addf(&all, "%s%s", all.len ? ", " : "", names->name);
+		if (*names->name)
+			strbuf_addf(&all, "%s%s", all.len ? ", " : "", names->name);
 	if (all.cut)
 		doc_error_at(d->errors, node, "unknown value \"%s\"",
 			     node->text);

@@ -57,8 +57,8 @@ static void check_needs(const struct oci_spec *spec, struct doc_errors *errors)
 		if (node && !is_empty(node) &&
 		    !oci_namespace(spec, needs[i].ns))
 			doc_error_at(errors, node,
-				     "needs a %s namespace, which the config "
-				     "does not have",
+				     "needs a namespace of type %s, which the "
+				     "config does not have",
 				     oci_namespace_name(needs[i].ns));
 	}
 }
@@ -125,8 +125,8 @@ static void check_sysctl(const struct oci_spec *spec,
 			     "would change the host: no namespace has it");
 	else if (!oci_namespace(spec, ns))
 		doc_error_at(errors, node,
-			     "needs a %s namespace, which the config does not "
-			     "have",
+			     "needs a namespace of type %s, which the "
+			     "config does not have",
 			     oci_namespace_name(ns));
 }
 
