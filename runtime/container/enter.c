@@ -189,7 +189,7 @@ static int load_policy_filters(const struct enter *e, struct err *err)
 
 		if (!p->n_insns)
 			continue;
-		r = seccomp_load(p->insns, p->n_insns,
+		r = seccomp_load_filter(p->insns, p->n_insns,
 				 p->notifies ? e->listener_flags : 0,
 				 p->notifies ? &listener_fd : NULL, err);
 		if (r < 0)
@@ -209,7 +209,7 @@ static int load_config_filter(const struct enter *e, struct err *err)
 
 	if (!e->seccomp.n_insns)
 		return 0;
-	r = seccomp_load(e->seccomp.insns, e->seccomp.n_insns,
+	r = seccomp_load_filter(e->seccomp.insns, e->seccomp.n_insns,
 			 e->seccomp_flags, NULL, err);
 	return r < 0 ? err_wrap(err, "install linux.seccomp") : 0;
 }

@@ -6,7 +6,8 @@
  * its load time. Pure: no system call; libseccomp only resolves names.
  *
  * Meaning (that of libseccomp and runc, held by a differential test):
- *  - a rule's arguments must all hold (AND), several on one index included;
+ *  - a rule's arguments must all hold; but where an index comes twice any
+ *    one suffices, as in all peers (the spec is silent, runc #2735);
  *  - rules of one call are tried in order (OR); one without arguments
  *    replaces those with arguments, the first of these wins;
  *  - a rule whose action is the default's is dropped;

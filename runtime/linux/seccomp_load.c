@@ -36,8 +36,9 @@ static int seccomp(unsigned int op, unsigned int flags, const void *arg)
 	return (int)syscall(SYS_seccomp, op, flags, arg);
 }
 
-int seccomp_load(const struct sock_filter *insns, size_t n_insns,
-		 unsigned int flags, int *ret_listener_fd, struct err *err)
+int seccomp_load_filter(const struct sock_filter *insns, size_t n_insns,
+			unsigned int flags, int *ret_listener_fd,
+			struct err *err)
 {
 	union {
 		const struct sock_filter *in;

@@ -21,8 +21,9 @@ struct sock_filter;
  * @ret_listener_fd a listener is made (NEW_LISTENER is added); the caller owns
  * it, close-on-exec. A second listener in one task is EBUSY (kernel).
  */
-int seccomp_load(const struct sock_filter *insns, size_t n_insns,
-		 unsigned int flags, int *ret_listener_fd, struct err *err);
+int seccomp_load_filter(const struct sock_filter *insns, size_t n_insns,
+			unsigned int flags, int *ret_listener_fd,
+			struct err *err);
 
 /* "SECCOMP_FILTER_FLAG_LOG" -> its bit in *@ret, or -EINVAL. */
 int seccomp_flag_by_name(const char *name, unsigned int *ret);
