@@ -40,6 +40,8 @@ struct scene {
 	const char *bait; /* a name whose answer the SSRF rules refuse */
 	const char *secret; /* what is to be carried out */
 	const char *permitted; /* a binary that the policy allows */
+	const char *after; /* a file to wait for before, or halfway; or NULL */
+	const char *halfway;
 	unsigned int tries;
 };
 
@@ -78,6 +80,10 @@ enum verdict connect_to(const struct scene *scene, int fd, const void *addr,
 
 /* Ask for the allowed name, as every program does, and connect. */
 enum verdict reach_allowed(const struct scene *scene);
+
+/* Hold still until the file @path is there, thirty seconds at most; the
+ * harness is told that it may act now. NULL: go on. */
+void hold_until(const char *path);
 
 bool same_peer(int fd, const struct sockaddr_in *addr);
 unsigned int interface_index(void); /* of eth0 */

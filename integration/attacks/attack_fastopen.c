@@ -95,6 +95,25 @@ static enum verdict marked(const struct scene *s)
 	return outcome(fd, sendmsg(fd, &msg, MSG_FASTOPEN), "sendmsg");
 }
 
+/*
+ * On a socket whose allowed connection was refused by that host: it is closed
+ * again, without another connect(2), and keeps what it was allowed.
+ */
+static enum verdict refused_first(const struct scene *s)
+{
+	int fd = new_socket(AF_INET, SOCK_STREAM, 0);
+	struct sockaddr_in closed = s->allowed4;
+	struct iovec iov;
+	struct msghdr msg = message(s, &iov);
+
+	closed.sin_port = s->closed_port;
+	if (connect(fd, (const void *)&closed, sizeof(closed)) == 0 ||
+	    errno != ECONNREFUSED)
+		return say(UNTRIED, "the allowed connection was not made");
+	hold_until(s->halfway);
+	return outcome(fd, sendmsg(fd, &msg, MSG_FASTOPEN), "sendmsg");
+}
+
 const struct attack attack_fastopen = {
 	"fastopen",
 	(const struct mode[]){{"sendto", by_sendto},
@@ -102,5 +121,6 @@ const struct attack attack_fastopen = {
 			      {"sendmmsg", by_sendmmsg},
 			      {"deferred", deferred},
 			      {"marked", marked},
+			      {"refused-first", refused_first},
 			      {0}},
 };

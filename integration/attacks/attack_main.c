@@ -48,6 +48,8 @@ static const struct key keys[] = {
 	{"bait", offsetof(struct scene, bait), TEXT},
 	{"secret", offsetof(struct scene, secret), TEXT},
 	{"permitted", offsetof(struct scene, permitted), TEXT},
+	{"after", offsetof(struct scene, after), TEXT},
+	{"halfway", offsetof(struct scene, halfway), TEXT},
 	{"tries", offsetof(struct scene, tries), NUMBER},
 };
 enum { N_KEYS = sizeof(keys) / sizeof(keys[0]) };
@@ -80,11 +82,14 @@ static bool set_key(struct scene *scene, const struct key *key, char *value)
 	}
 }
 
-/* after=PATH: hold still until that file is there, thirty seconds at most. */
-static void wait_for(const char *path)
+/* ask=NAME: as a program that means to connect to it would. */
+static bool ask(const char *name)
 {
-	for (int i = 0; i < 3000 && access(path, F_OK) != 0; i++)
-		usleep(10000);
+	struct sockaddr_in server;
+	struct in_addr addr;
+
+	return dns_server(&server) &&
+	       dns_ask(&server, SOCK_DGRAM, name, &addr) == 0;
 }
 
 static bool set(struct scene *scene, char *argument)
@@ -94,12 +99,8 @@ static bool set(struct scene *scene, char *argument)
 	if (!value)
 		return false;
 	*value++ = '\0';
-	if (strcmp(argument, "after") == 0) {
-		puts("waiting");
-		fflush(stdout);
-		wait_for(value);
-		return true;
-	}
+	if (strcmp(argument, "ask") == 0)
+		return ask(value);
 	for (size_t i = 0; i < N_KEYS; i++)
 		if (strcmp(argument, keys[i].name) == 0)
 			return set_key(scene, &keys[i], value);
@@ -165,5 +166,6 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* whatever blocks for ever was not let through */
 	alarm(120);
+	hold_until(scene.after);
 	return (int)mode->run(&scene);
 }

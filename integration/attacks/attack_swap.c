@@ -89,7 +89,7 @@ static bool try_sendto(const struct scene *s)
 
 static enum verdict race(const struct scene *s, try_fn *try)
 {
-	int64_t end = now_us() + 40 * 1000000;
+	int64_t end = now_us() + 25 * 1000000;
 	unsigned int i;
 	pthread_t thread;
 	bool won = false;
