@@ -16,13 +16,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/base/own.h"
+#include "runtime/base/strbuf.h"
 #include "shim/dns/confine.h"
 #include "shim/dns/resolver.h"
 
@@ -81,6 +81,18 @@ static int present(int fd)
 	return fcntl(fd, F_GETFD) < 0 ? -EBADF : fd;
 }
 
+/* Not stdio: it would ask for memory and for what kind of file this is. */
+static void say(const struct err *err)
+{
+	char room[sizeof(err->text) + 16];
+	struct strbuf sb = STRBUF_FIXED(room);
+	ssize_t r;
+
+	strbuf_addf(&sb, "osh-resolver: %s\n", err->text);
+	r = write(STDERR_FILENO, sb.s, sb.len);
+	(void)r; /* there is nobody else to tell */
+}
+
 static int confine(struct err *err)
 {
 	int r = confine_privileges(err);
@@ -89,7 +101,7 @@ static int confine(struct err *err)
 		return r;
 	r = confine_files(err);
 	if (r == -ENOSYS || r == -EOPNOTSUPP)
-		dprintf(STDERR_FILENO, "osh-resolver: %s\n", err->text);
+		say(err);
 	else if (r < 0)
 		return r;
 	r = confine_limits(limits, N_ELEMENTS(limits), err);
@@ -121,6 +133,6 @@ int main(void)
 
 	if (r == -EPIPE) /* the shim has ended, and so does this */
 		return 0;
-	dprintf(STDERR_FILENO, "osh-resolver: %s\n", err.text);
+	say(&err);
 	return 1;
 }
