@@ -156,12 +156,17 @@ static int run_check(struct arena *a, const struct options *o, int n,
 	return worst;
 }
 
+static bool is_standard(const char *file)
+{
+	return !file || str_eq(file, "-");
+}
+
 static int write_output(const char *path, const struct document *d)
 {
 	struct err err;
 	int r;
 
-	if (!path || str_eq(path, "-")) {
+	if (is_standard(path)) {
 		r = io_write_all(STDOUT_FILENO, d->compiled, d->n_compiled);
 		if (r < 0)
 			err_errno(&err, -r, "write compiled policy");
@@ -175,18 +180,19 @@ static int write_output(const char *path, const struct document *d)
 static int run_compile(struct arena *a, const struct options *o, int n,
 		       char **files)
 {
+	const char *file = n > 0 ? files[0] : NULL;
 	struct document d;
 	struct err err;
 	int r;
 
-	if (o->sandboxed && (n > 0 || o->output))
+	if (n > 1 || (n == 0 && !o->sandboxed))
+		return usage_trouble("compile: needs one file");
+	if (o->sandboxed && (!is_standard(file) || !is_standard(o->output)))
 		return usage_trouble("compile: --sandboxed reads standard "
 				     "input and writes standard output");
-	if (!o->sandboxed && n != 1)
-		return usage_trouble("compile: needs one file");
 	if (o->sandboxed && confine(&err) < 0)
 		return trouble(&err);
-	r = load_document(a, o->sandboxed ? "-" : files[0], o->name, true, &d);
+	r = load_document(a, file ? file : "-", o->name, true, &d);
 	return r ? r : write_output(o->output, &d);
 }
 
