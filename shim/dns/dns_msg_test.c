@@ -230,18 +230,18 @@ static void test_reverse(void **state)
 		"g.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.8.b.d.0.1.0.0"
 		".2.ip6.arpa",
 	};
-	struct dns_addr a;
+	struct dns_addr addr;
 	(void)state;
 
-	assert_true(dns_reverse("4.30.200.0.in-addr.arpa", &a));
-	assert_memory_equal(a.b, "\0\0\0\0\0\0\0\0\0\0\xff\xff\0\xc8\x1e\4",
+	assert_true(dns_reverse("4.30.200.0.in-addr.arpa", &addr));
+	assert_memory_equal(addr.b, "\0\0\0\0\0\0\0\0\0\0\xff\xff\0\xc8\x1e\4",
 			    16);
 	assert_true(dns_reverse("f.e.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0."
 				"0.0.8.b.d.0.1.0.0.2.ip6.arpa",
-				&a));
-	assert_memory_equal(a.b, "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\xef", 16);
+				&addr));
+	assert_memory_equal(addr.b, "\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\xef", 16);
 	for (size_t i = 0; i < N_ELEMENTS(bad); i++)
-		assert_false(dns_reverse(bad[i], &a));
+		assert_false(dns_reverse(bad[i], &addr));
 }
 
 /* -------------------------------------------------------------- replies */
