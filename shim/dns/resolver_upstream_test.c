@@ -187,6 +187,23 @@ static void test_guesses(void **state)
 	take_query(0);
 }
 
+/* What comes for one query is never counted against the next. */
+static void test_replies_left_over(void **state)
+{
+	struct msg m;
+	(void)state;
+
+	for (int round = 0; round < 2; round++) {
+		ask("api.x.org", ns_t_aaaa);
+		m = take_query(0);
+		make_reply(&m, 0, NULL);
+		for (int i = 0; i <= FORWARD_MISSES_MAX; i++)
+			send_back(0, &m);
+		expect_reply(ns_r_noerror, 0);
+		expect_record(REASON_ALLOWED, "api.x.org");
+	}
+}
+
 static void test_source_ports(void **state)
 {
 	uint16_t port[8], id[8];
@@ -220,6 +237,7 @@ int main(void)
 		CASE(test_without_edns),
 		CASE(test_truncated),
 		CASE(test_guesses),
+		CASE(test_replies_left_over),
 		CASE(test_source_ports),
 	};
 
