@@ -133,17 +133,21 @@ static void on_policy_add(struct resolver *r, struct link_in *in)
 
 static void on_policy_remove(struct resolver *r, struct link_in *in)
 {
-	struct names_slot *slot =
-		names_get(&r->names, &in->msg.policy_remove.slot);
+	const struct resolver_slot *ref = &in->msg.policy_remove.slot;
+	struct names_slot *slot = names_get(&r->names, ref);
 	struct err err;
 
-	if (!slot) {
-		err_set(&err, EPROTO, "POLICY_REMOVE: no such place");
-		broken(r, &err);
+	if (slot) {
+		forward_end_slot(&r->forward, slot);
+		names_free(slot);
 		return;
 	}
-	forward_end_slot(&r->forward, slot);
-	names_free(slot);
+	/* the place is free where its POLICY_ADD was answered with an error */
+	if (ref->index < RESOLVER_SLOTS_MAX &&
+	    !r->names.slot[ref->index].generation)
+		return;
+	err_set(&err, EPROTO, "POLICY_REMOVE: no such container");
+	broken(r, &err);
 }
 
 static void on_answer_ack(struct resolver *r, struct link_in *in)

@@ -329,8 +329,6 @@ static void test_broken_messages(void **state)
 		  0 },
 		{ RESOLVER_OP_POLICY_ADD, sizeof(struct resolver_policy_add),
 		  2 }, /* has_ceiling is 0 */
-		{ RESOLVER_OP_POLICY_REMOVE,
-		  sizeof(struct resolver_policy_remove), 0 },
 		{ RESOLVER_OP_SOCKETS, sizeof(struct resolver_sockets), 1 },
 	};
 
@@ -350,10 +348,27 @@ static void test_taken_place(void **state)
 {
 	struct resolver_policy_add m = { .op = RESOLVER_OP_POLICY_ADD,
 					 .slot = { 0, 8 } };
-	(void)state;
+	struct resolver_policy_remove gone = {
+		.op = RESOLVER_OP_POLICY_REMOVE,
+	};
 
 	send_raw(&m, sizeof(m), 1);
 	expect_broken(EPROTO);
+	teardown(state);
+	/* the wrong tenant, and a place that does not exist */
+	for (uint32_t i = 0; i < 2; i++) {
+		setup(state);
+		gone.slot = (struct resolver_slot){ i * RESOLVER_SLOTS_MAX,
+						    8 };
+		send_raw(&gone, sizeof(gone), 0);
+		expect_broken(EPROTO);
+		teardown(state);
+	}
+	/* one that was never taken is free */
+	setup(state);
+	gone.slot.index = 1;
+	send_raw(&gone, sizeof(gone), 0);
+	pump();
 }
 
 static void test_shim_gone(void **state)
