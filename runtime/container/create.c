@@ -309,8 +309,7 @@ static void undo_clone(struct create *c)
 	}
 	c->sync_fd = close_fd(c->sync_fd);
 	c->pidfd = close_fd(c->pidfd);
-	if (c->cgroup_made && (cgroup_signal(c->cgroup, SIGKILL, &err) < 0 ||
-			       cgroup_remove(c->cgroup, &err) < 0))
+	if (c->cgroup_made && cgroup_remove(c->cgroup, &err) < 0)
 		c->args->note("undo create: %s", err.text);
 }
 

@@ -25,6 +25,16 @@
 
 enum { KILL_WAIT_MS = 10000, SHIM_WAIT_MS = 3000, CONFIG_MAX = 16 << 20 };
 
+/* Without a pid namespace of its own others may outlive the init. A cgroup
+ * that was there before us is left alone: it may hold somebody else's. */
+static int end_others(const struct record *r, struct err *err)
+{
+	for (uint32_t i = 0; i < r->cgroup->n_dirs; i++)
+		if (cgroup_dir_is_ours(&r->cgroup->dir[i]))
+			return cgroup_signal(r->cgroup, SIGKILL, err);
+	return 0;
+}
+
 static int end_processes(const struct container *c, struct err *err)
 {
 	const struct record *r = &c->record;
@@ -42,8 +52,7 @@ static int end_processes(const struct container *c, struct err *err)
 				       "die within %d s",
 				       r->state->id, KILL_WAIT_MS / 1000);
 	}
-	/* without a pid namespace of its own others may outlive the init */
-	return r->cgroup->n_dirs ? cgroup_signal(r->cgroup, SIGKILL, err) : 0;
+	return end_others(r, err);
 }
 
 /* A shim that was told that its last container is gone ends by itself. */

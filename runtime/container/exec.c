@@ -18,6 +18,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/err.h"
+#include "runtime/base/fds.h"
 #include "runtime/base/io.h"
 #include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
@@ -240,6 +241,23 @@ static __attribute__((noreturn)) void final_main(struct exec *x)
 	_exit(enter_execute(&x->enter, program));
 }
 
+static void close_others(const struct exec *x)
+{
+	struct fds keep = { .n = 0 };
+
+	fds_add(&keep, x->sync_fd);
+	fds_add(&keep, x->init_pidfd);
+	fds_add(&keep, x->console_fd);
+	fds_add(&keep, x->enter.proc_fd);
+	for (int k = 0; k < ENTER_LAYERS_MAX; k++)
+		fds_add(&keep, x->enter.landlock_fd[k]);
+	for (uint32_t k = 0; k < x->join.n_task_fds; k++)
+		fds_add(&keep, x->join.task_fd[k]);
+	fds_add(&keep, x->join.v2_dir_fd);
+	fds_add(&keep, x->join.v2_procs_fd);
+	fds_close_others(&keep, 3 + x->enter.preserve_fds);
+}
+
 static __attribute__((noreturn)) void middle_main(struct exec *x)
 {
 	struct err err;
@@ -247,6 +265,7 @@ static __attribute__((noreturn)) void middle_main(struct exec *x)
 	bool userns = (x->ns_flags & CLONE_NEWUSER) != 0;
 	int r;
 
+	close_others(x);
 	/* the container's processes must not reach into us (ptrace,
 	 * /proc/PID/fd) before the program runs; a change of user namespace
 	 * does the same */

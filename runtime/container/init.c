@@ -29,6 +29,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/err.h"
+#include "runtime/base/fds.h"
 #include "runtime/base/own.h"
 #include "runtime/base/path.h"
 #include "runtime/base/strbuf.h"
@@ -224,11 +225,31 @@ static void run_start_hooks(const struct launch *l)
 	}
 }
 
+/* The parent's other descriptors stay behind: the lock on the container's
+ * folder among them, which would otherwise be held as long as we live. */
+static void close_others(const struct launch *l)
+{
+	struct fds keep = { .n = 0 };
+
+	fds_add(&keep, l->start_fd);
+	fds_add(&keep, l->console_fd);
+	fds_add(&keep, l->sync_fd);
+	fds_add(&keep, l->enter.proc_fd);
+	for (uint32_t k = 0; k < l->join.n_task_fds; k++)
+		fds_add(&keep, l->join.task_fd[k]);
+	fds_add(&keep, l->join.v2_dir_fd);
+	fds_add(&keep, l->join.v2_procs_fd);
+	for (int k = 0; k < NS_N; k++)
+		fds_add(&keep, l->ns.fd[k]);
+	fds_close_others(&keep, 3 + l->enter.preserve_fds);
+}
+
 void init_main(struct launch *l)
 {
 	struct init i = { .l = l, .root = INIT_ROOT_INIT };
 	struct err err;
 
+	close_others(l);
 	for (size_t k = 0; k < N_ELEMENTS(steps); k++) {
 		if (steps[k].run(&i, &err) < 0) {
 			sync_fail(l->sync_fd, &err);
