@@ -141,7 +141,8 @@ of_osh-resolver := shim/dns
 mode_osh-runtime := $(STATIC)
 mode_osh-policy := $(STATIC)
 mode_osh-shim := $(PIE)
-mode_osh-resolver := $(PIE)
+# the resolver runs where there is no library to load
+mode_osh-resolver := $(STATIC)
 
 BUILT := $(foreach p,$(PROGRAMS),$(if $(wildcard $(main_$(p))),$(BUILD)/$(p)))
 

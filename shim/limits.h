@@ -36,12 +36,12 @@ enum {
 	SHIM_GRANTS_MAX = 16384,
 	/* Twice that: expired elements count until the kernel collects them. */
 	SHIM_SET_SIZE = 2 * SHIM_GRANTS_MAX,
-	/* A literal address has no TTL. The element only has to outlive the
-	 * handshake: TCP gives up after 127 s (tcp_syn_retries 6). */
-	SHIM_GRANT_LITERAL_S = 600,
-	SHIM_GRANT_MIN_S = 130,
-	/* An element with less left than this is refreshed before a connect. */
+	/* An element has to outlive the handshake: TCP gives up after 127 s
+	 * (tcp_syn_retries 6). One with less left than the first is refreshed
+	 * before a connect, for the second at least. It may outlive the DNS
+	 * answer: only sockets that a decision marked can use it. */
 	SHIM_GRANT_FRESH_S = 130,
+	SHIM_GRANT_MIN_S = 300,
 
 	/* Executables whose content was hashed, for all containers. */
 	SHIM_HASHES_MAX = 512,
@@ -55,10 +55,10 @@ enum {
 	/* PATH_MAX; a longer path is no identity. */
 	SHIM_PATH_BYTES = 4096,
 
-	/* Notifications taken from one listener before the others have their
-	 * turn. */
-	SHIM_NOTIFY_BATCH = 16,
-	/* NFLOG packets taken at a time, for the same reason. */
+	/* For the log alone, a file up to this size is hashed: 0.1 s. */
+	SHIM_HASH_LOG_BYTES_MAX = 32 << 20,
+
+	/* NFLOG packets taken before the notifications have their turn. */
 	SHIM_NFLOG_BATCH = 32,
 
 	/* Records alike within this time become one with a count. */

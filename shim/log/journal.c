@@ -132,6 +132,7 @@ static int settle(struct journal *j, struct journal_pending *p,
 		r = journal_append(j, p->body, p->len, p->first_us, p->n,
 				   p->last_us, err);
 	p->key = 0;
+	j->n_pending--;
 	return r;
 }
 
@@ -170,6 +171,7 @@ static bool coalesce(struct journal *j, uint64_t key, const struct strbuf *body,
 		p = find_pending(j, 0);
 	if (p && body->len <= sizeof(p->body)) {
 		p->key = key;
+		j->n_pending++;
 		p->since_ms = ms;
 		p->n = 0;
 		p->len = body->len;
@@ -326,6 +328,11 @@ void journal_tick(struct journal *j)
 	}
 	(void)report(j, &j->n_suppressed,
 		     "denials in a flood were not recorded one by one", &err);
+}
+
+bool journal_is_idle(const struct journal *j)
+{
+	return j->n_pending == 0 && j->n_suppressed == 0;
 }
 
 int journal_open(struct journal *j, int dir_fd, const char *id,

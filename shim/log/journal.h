@@ -77,6 +77,7 @@ struct journal {
 	uint64_t second; /* the rate's */
 	unsigned int n_in_second;
 	uint64_t n_suppressed;
+	unsigned int n_pending; /* places in use */
 	struct journal_pending pending[SHIM_LOG_PENDING_MAX];
 	/* the finding of denials after a read from outside */
 	bool read_outside, told;
@@ -95,7 +96,8 @@ void journal_close(struct journal *j);
 
 int journal_write(struct journal *j, const struct journal_record *r,
 		  struct err *err);
-/* Write what has been pending for long enough. To be called each second. */
+/* Write what has been pending for long enough: each second, unless idle. */
 void journal_tick(struct journal *j);
+bool journal_is_idle(const struct journal *j);
 
 #endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "runtime/base/err.h"
+#include "runtime/base/own.h"
+#include "runtime/policy/decide.h"
+#include "shim/nft/conntrack.h"
+#include "shim/nft/elements.h"
+#include "shim/nft/nflog.h"
+#include "shim/nft/ruleset.h"
+#include "shim/server.h"
+#include "shim/server_conn.h"
+
+enum {
+	TICK_MS = 1000,
+	/* A create that started this shim and died before ATTACH. */
+	FIRST_ATTACH_MS = 5000,
+	NETINET_ICMP6 = 58,
+	NETINET_IGMP = 2,
+};
+
+/* ------------------------------------------------------------ packets */
+
+/* Whose packet: its mark tells; without one, the only container's. */
+static struct sandbox *owner_of(struct server *s, const struct nflog_packet *p)
+{
+	struct sandbox *first = NULL;
+
+	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++) {
+		struct sandbox *box = &s->sandboxes.sandbox[i];
+
+		if (!box->used)
+			continue;
+		if (p->mark && p->mark >> 16 == box->number)
+			return box;
+		if (!first)
+			first = box;
+	}
+	return first;
+}
+
+static void on_packet(void *ctx, const struct nflog_packet *p)
+{
+	struct server *s = ctx;
+	struct sandbox *box = owner_of(s, p);
+	const char *names[SHIM_NAMES_PER_ADDR];
+	char ip[MATCH_IP_TEXT];
+	struct decide_dest dest = { .port = p->dport,
+				    .proto = p->proto,
+				    .names = names };
+	struct journal_record r = { .kind = LOG_PACKET,
+				    .verdict = LOG_DENY,
+				    .dest = { .ip = ip,
+					      .port = p->dport,
+					      .has_port = p->dport != 0 } };
+	struct err err = ERR_INIT;
+	struct decision d;
+
+	/* the kernel's own, of interfaces that come up */
+	if (!box || (!p->have_uid && (p->proto == NETINET_ICMP6 ||
+				      p->proto == NETINET_IGMP)))
+		return;
+	dest.ip = match_ip_v6(p->dst);
+	dest.n_names = resolved_find(&s->resolved, p->dst, loop_now_ms(),
+				     names, SHIM_NAMES_PER_ADDR,
+				     &dest.was_resolved);
+	decide_connect(&box->policy.view,
+		       box->has_ceiling ? &box->ceiling.view : NULL, &dest,
+		       NULL, &d);
+	/* a rule may cover it, but no decision gave this socket its mark */
+	r.reason = d.allow ? REASON_BINARY_UNKNOWN : d.reason;
+	r.detail = "dropped: no decision allowed it";
+	match_ip_text(&dest.ip, ip);
+	r.dest.proto = p->proto == 6 ? "tcp" : p->proto == 17 ? "udp" : NULL;
+	r.dest.host = dest.n_names ? names[0] : NULL;
+	r.policy.digest = box->policy.digest;
+	(void)journal_write(&box->journal, &r, &err);
+}
+
+static void on_packets(struct loop *loop, struct loop_ref ref, uint32_t events,
+		       void *ctx, uint64_t arg)
+{
+	struct server *s = ctx;
+
+	(void)loop;
+	(void)ref;
+	(void)events;
+	(void)arg;
+	nflog_read(&s->netns.packets, SHIM_NFLOG_BATCH, on_packet, s,
+		   &s->n_packets_lost);
+}
+
+/* ------------------------------------------------------------ upstreams */
+
+static size_t collect_upstreams(const struct server *s, enum ruleset_set set,
+				struct element e[ELEMENTS_MAX])
+{
+	static const uint8_t protos[] = { 17, 6 };
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++) {
+		const struct sandbox *b = &s->sandboxes.sandbox[i];
+
+		for (uint32_t k = 0; b->used && k < b->n_upstreams; k++) {
+			const struct shim_upstream *u = &b->upstream[k];
+			struct match_ip ip = match_ip_v6(u->addr);
+			bool v4 = match_ip_is_v4(&ip);
+
+			for (unsigned int p = 0; p < 2; p++) {
+				if (v4 != (set == SET_UPSTREAM4) ||
+				    n == ELEMENTS_MAX)
+					continue;
+				e[n] = (struct element){ .set = set,
+							 .proto = protos[p],
+							 .port = u->port };
+				memcpy(e[n++].addr, u->addr, 16);
+			}
+		}
+	}
+	return n;
+}
+
+int server_set_upstreams(struct server *s, struct err *err)
+{
+	struct element e[ELEMENTS_MAX];
+	size_t n = collect_upstreams(s, SET_UPSTREAM4, e);
+	int r = elements_replace(&s->netns.nft, SET_UPSTREAM4, e, n, err);
+
+	if (r < 0)
+		return r;
+	n = collect_upstreams(s, SET_UPSTREAM6, e);
+	return elements_replace(&s->netns.nft, SET_UPSTREAM6, e, n, err);
+}
+
+/* ------------------------------------------------------------ life */
+
+void server_forget(struct server *s, struct sandbox_ref ref)
+{
+	struct err err = ERR_INIT;
+
+	if (!sandbox_get(&s->sandboxes, ref))
+		return;
+	listeners_drop(&s->listeners, ref);
+	dnslink_remove(&s->dns, ref);
+	sandbox_detach(&s->sandboxes, ref);
+	/* fewer is all this can be: what stays is only the resolver's */
+	(void)server_set_upstreams(s, &err);
+}
+
+static void on_last_listener(void *ctx, struct sandbox_ref ref)
+{
+	server_forget(ctx, ref);
+}
+
+static bool in_use(const struct server *s)
+{
+	for (unsigned int i = 0; i < SHIM_CONNECTIONS_MAX; i++)
+		if (s->connection[i].fd >= 0)
+			return true;
+	return sandboxes_count(&s->sandboxes) > 0;
+}
+
+/*
+ * With nobody left: whoever gets the folder's lock knows that no create is on
+ * its way (shim_proto.h). True when everything is removed.
+ */
+static bool try_end(struct server *s)
+{
+	struct err err = ERR_INIT;
+	char folder[32];
+
+	if (in_use(s) || flock(s->dir_fd, LOCK_EX | LOCK_NB) < 0)
+		return false;
+	if (ruleset_delete(&s->netns.nft, &err) < 0) {
+		/* a table that can't be removed keeps the namespace shut */
+		flock(s->dir_fd, LOCK_UN);
+		return false;
+	}
+	snprintf(folder, sizeof(folder), "../%016llx",
+		 (unsigned long long)s->netns.cookie);
+	(void)unlinkat(s->dir_fd, "sock", 0);
+	(void)unlinkat(s->dir_fd, folder, AT_REMOVEDIR);
+	return true;
+}
+
+static bool is_idle(const struct server *s)
+{
+	if (!in_use(s))
+		return false;
+	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++)
+		if (s->sandboxes.sandbox[i].used &&
+		    !journal_is_idle(&s->sandboxes.sandbox[i].journal))
+			return false;
+	for (unsigned int i = 0; i < SHIM_CONNECTIONS_MAX; i++)
+		if (s->connection[i].fd >= 0)
+			return false;
+	return true;
+}
+
+static void tick(struct server *s)
+{
+	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++)
+		if (s->sandboxes.sandbox[i].used)
+			journal_tick(&s->sandboxes.sandbox[i].journal);
+	server_conn_tick(s);
+}
+
+static int loop(struct server *s, struct err *err)
+{
+	uint64_t last_ms = loop_now_ms();
+	bool served = false;
+
+	for (;;) {
+		uint64_t now;
+		int r = loop_once(&s->loop, is_idle(s) ? -1 : TICK_MS / 4, err);
+
+		if (r < 0)
+			return r;
+		now = loop_now_ms();
+		if (now - last_ms >= TICK_MS) {
+			last_ms = now;
+			tick(s);
+		}
+		served = served || sandboxes_count(&s->sandboxes) > 0;
+		if ((served || now - s->started_ms >= FIRST_ATTACH_MS) &&
+		    try_end(s))
+			return 0;
+	}
+}
+
+static int start_table(struct server *s, struct err *err)
+{
+	const struct ruleset_config config = { .resolver_port =
+						       s->netns.port };
+	int r = ruleset_load(&s->netns.nft, &config, err);
+
+	/* what flowed before would be `established` to the table */
+	return r < 0 ? r : conntrack_flush(&s->netns.nft, err);
+}
+
+static int start_parts(struct server *s, int resolver_fd, struct err *err)
+{
+	uint8_t key[16];
+	int r;
+
+	randombytes_buf(key, sizeof(key));
+	grants_init(&s->grants, &s->netns.nft, key);
+	resolved_init(&s->resolved, key);
+	sandboxes_init(&s->sandboxes, &s->grants);
+	s->filter.probe4_fd = s->netns.probe4_fd;
+	s->filter.probe6_fd = s->netns.probe6_fd;
+	s->filter.netns_cookie = s->netns.cookie;
+	s->filter.resolved = &s->resolved;
+	s->filter.grants = &s->grants;
+	r = listeners_init(&s->listeners, &s->loop, &s->filter, &s->sandboxes,
+			   err);
+	if (r < 0)
+		return r;
+	s->listeners.on_last = on_last_listener;
+	s->listeners.ctx = s;
+	s->dns = (struct dnslink){ .loop = &s->loop,
+				   .netns = &s->netns,
+				   .maker_fd = s->filter.maker_fd,
+				   .program_fd = resolver_fd,
+				   .sandboxes = &s->sandboxes,
+				   .resolved = &s->resolved,
+				   .on_policy = server_conn_on_policy,
+				   .ctx = s };
+	return dnslink_init(&s->dns, err);
+}
+
+int server_run(struct server *s, int resolver_fd, struct err *err)
+{
+	int r;
+
+	s->started_ms = loop_now_ms();
+	r = loop_init(&s->loop, s->source, N_ELEMENTS(s->source), err);
+	if (r == 0)
+		r = start_table(s, err);
+	if (r == 0)
+		r = start_parts(s, resolver_fd, err);
+	if (r == 0)
+		r = loop_add(&s->loop, netlink_fd(&s->netns.packets), EPOLLIN,
+			     on_packets, s, 0, NULL, err);
+	if (r == 0)
+		r = server_conn_init(s, err);
+	return r < 0 ? r : loop(s, err);
+}
