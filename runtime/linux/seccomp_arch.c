@@ -11,7 +11,13 @@
 
 /* --------------------------------------------------------- architectures */
 
-enum { X32_BIT = 0x40000000 };
+enum {
+	X32_BIT = 0x40000000,
+	NR_MAX = 512, /* calls of one architecture */
+	/* libseccomp's numbers for parts of socketcall and ipc */
+	MUXED_FIRST = -100,
+	MUXED_LAST = -300,
+};
 
 #define LE false
 #define BE true
@@ -138,6 +144,27 @@ static bool resolve_newer(const struct seccomp_arch *arch, const char *name,
 	return false;
 }
 
+/*
+ * For a call that is multiplexed on @arch libseccomp gives its own negative
+ * number, although newer kernels have a direct call besides: found the other
+ * way round.
+ */
+static bool resolve_direct(const struct seccomp_arch *arch, const char *name,
+			   uint32_t *ret_nr)
+{
+	bool found = false;
+
+	for (int nr = arch->offset; !found && nr < arch->offset + NR_MAX;
+	     nr++) {
+		char *is = seccomp_syscall_resolve_num_arch(arch->scmp, nr);
+
+		found = is && str_eq(is, name);
+		free(is);
+		*ret_nr = (uint32_t)nr;
+	}
+	return found;
+}
+
 bool seccomp_arch_resolve(const struct seccomp_arch *arch, const char *name,
 			  uint32_t *ret_nr, bool *ret_known)
 {
@@ -146,9 +173,10 @@ bool seccomp_arch_resolve(const struct seccomp_arch *arch, const char *name,
 	if (nr == __NR_SCMP_ERROR)
 		return resolve_newer(arch, name, ret_nr, ret_known);
 	*ret_known = true;
-	/* below -1: other architectures have it, or it is multiplexed here */
+	if (nr <= MUXED_FIRST && nr >= MUXED_LAST)
+		return resolve_direct(arch, name, ret_nr);
 	if (nr < 0)
-		return false;
+		return false; /* other architectures have it */
 	*ret_nr = (uint32_t)nr;
 	return true;
 }

@@ -397,10 +397,13 @@ static void plan_token(struct compiler *c, uint32_t audit, struct ranges *ret)
 		add_ranges(c, ret, arch, 0);
 	else
 		add_fixed(c, ret, 0, SECCOMP_RET_KILL_PROCESS);
-	if (x32)
+	if (x32) {
 		add_ranges(c, ret, x32, X32_FIRST);
-	else if (audit == seccomp_arch_by_name("SCMP_ARCH_X86_64")->audit)
+	} else if (audit == seccomp_arch_by_name("SCMP_ARCH_X86_64")->audit) {
 		add_fixed(c, ret, X32_FIRST, SECCOMP_RET_KILL_PROCESS);
+		/* -1 is no x32 call, but what a tracer puts to skip one */
+		add_fixed(c, ret, UINT32_MAX, beyond(c));
+	}
 }
 
 /* ------------------------------------------------------- step 3: program */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The seccomp section of a config, compiled to classic BPF: one balanced tree
- * of number ranges per architecture, about 700 instructions for the usual
- * default profiles where libseccomp's linear form has 2000, and a third of
+ * of number ranges per architecture, about 400 instructions for the usual
+ * default profiles where libseccomp's linear form has 2000, and a fraction of
  * its load time. Pure: no system call; libseccomp only resolves names.
  *
  * Meaning (that of libseccomp and runc, held by a differential test):
