@@ -164,7 +164,8 @@ static void unknown_name(struct decode *d, const struct decode_name *names,
 
 	for (; names->name; names++)
 		if (*names->name)
-			strbuf_addf(&all, "%s%s", all.len ? ", " : "", names->name);
+			strbuf_addf(&all, "%s%s", all.len ? ", " : "",
+				    names->name);
 	if (all.cut)
 		doc_error_at(d->errors, node, "unknown value \"%s\"",
 			     node->text);

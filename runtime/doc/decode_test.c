@@ -316,8 +316,8 @@ static void test_refused(void **state)
 		{"zzz: 1", "f:1:1: unknown key \"zzz\""},
 		{"flags: 1", "f:1:1: unknown key \"flags\", did you mean "
 			     "\"flag\"?"},
-		{"child: {sise: 1}",
-		 "f:1:9: child: unknown key \"sise\", did you mean "
+		{"child: {sizee: 1}",
+		 "f:1:9: child: unknown key \"sizee\", did you mean "
 		 "\"size\"?\n"
 		 "f:1:8: child: missing key \"size\""},
 	};

@@ -173,12 +173,13 @@ int doc_u64(const struct doc_node *node, uint64_t *ret)
 int doc_i64(const struct doc_node *node, int64_t *ret)
 {
 	const char *s = node->text;
-	bool minus = *s == '-';
 	uint64_t v;
+	bool minus;
 	int r;
 
 	if (node->kind != DOC_NUMBER)
-		return -EINVAL;
+		return -EINVAL; /* lists and maps have no text */
+	minus = *s == '-';
 	r = parse_magnitude(s + (minus || *s == '+'), &v);
 	if (r < 0)
 		return r;

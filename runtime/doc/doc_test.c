@@ -383,6 +383,8 @@ static void test_integers(void **state)
 		{"1e3", -EINVAL, -EINVAL, 0, 0},
 		{".inf", -EINVAL, -EINVAL, 0, 0},
 		{"abc", -EINVAL, -EINVAL, 0, 0},
+		{"[1]", -EINVAL, -EINVAL, 0, 0},
+		{"{a: 1}", -EINVAL, -EINVAL, 0, 0},
 	};
 
 	(void)state;
