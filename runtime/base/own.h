@@ -14,6 +14,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -78,7 +80,8 @@ static inline void own_file_fn(FILE **f)
 
 #define N_ELEMENTS(a) (sizeof(a) / sizeof((a)[0]))
 
+/* The struct whose @member @ptr points to; const is the caller's affair. */
 #define container_of(ptr, type, member)                                        \
-	((type *)((char *)(ptr)-offsetof(type, member)))
+	((type *)((uintptr_t)(ptr)-offsetof(type, member)))
 
 #endif

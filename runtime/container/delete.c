@@ -73,6 +73,8 @@ static int leave_filter(struct arena *a, const struct container *c,
 		r = egress_request(&e, SHIM_OP_DETACH, 0, NULL, 0, err);
 	}
 	egress_done(&e);
+	if (r == -ESRCH)
+		r = egress_forget(p->netns_cookie, err);
 	/* dead, or it never came to life, or it forgot us already */
 	if (r == -ESRCH || r == -ENOENT || r == -ECONNRESET || r == -EPIPE)
 		r = 0;

@@ -175,14 +175,14 @@ static int take_folder(struct egress *e, struct err *err)
 		struct stat there, mine;
 
 		if (mkdirat(shims_fd, name, 0700) < 0 && errno != EEXIST)
-			return err_errno(err, errno, "create folder shims/%s",
+			return err_errno(err, errno, "create folder .shims/%s",
 					 name);
 		fd = openat(shims_fd, name,
 			    O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (fd < 0 && errno == ENOENT)
 			continue;
 		if (fd < 0 || flock(fd, LOCK_EX) < 0)
-			return err_errno(err, errno, "lock folder shims/%s",
+			return err_errno(err, errno, "lock folder .shims/%s",
 					 name);
 		/* a shim that ended has removed it meanwhile */
 		if (fstatat(shims_fd, name, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -191,8 +191,38 @@ static int take_folder(struct egress *e, struct err *err)
 		e->folder_fd = take_fd(&fd);
 		return 0;
 	}
-	return err_set(err, EBUSY, "lock folder shims/%s: too many tries",
+	return err_set(err, EBUSY, "lock folder .shims/%s: too many tries",
 		       name);
+}
+
+/* Remove the folder that we hold the lock of: no shim lives there. */
+static void drop_folder(struct egress *e)
+{
+	own_close int shims_fd = -EBADF;
+	struct err ignored;
+	char name[17];
+
+	if (store_open_shims(&shims_fd, &ignored) < 0)
+		return;
+	cookie_name(e->cookie, name);
+	unlinkat(e->folder_fd, "sock", 0);
+	unlinkat(shims_fd, name, AT_REMOVEDIR);
+}
+
+int egress_forget(uint64_t cookie, struct err *err)
+{
+	struct egress e = EGRESS_INIT;
+	struct err ignored;
+	int r;
+
+	e.cookie = cookie;
+	r = take_folder(&e, err);
+	if (r < 0)
+		return r;
+	if (try_connect(&e, &ignored) == -ESRCH)
+		drop_folder(&e);
+	egress_done(&e);
+	return 0;
 }
 
 /* ------------------------------------------------------------- starting */
@@ -301,6 +331,7 @@ int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 	struct shim_reply reply;
 	int fds[3] = { start->policy_fd, start->log_dir_fd,
 		       start->ceiling_fd };
+	bool started = false;
 	int r;
 
 	*e = (struct egress)EGRESS_INIT;
@@ -315,6 +346,7 @@ int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 		return r;
 	r = try_connect(e, err);
 	if (r == -ESRCH) {
+		started = true;
 		r = start_shim(e, start->netns_fd, err);
 		if (r == 0)
 			r = try_connect(e, err);
@@ -322,6 +354,8 @@ int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 	if (r == 0)
 		r = exchange(e, SHIM_OP_ATTACH, &attach, sizeof(attach), fds,
 			     start->ceiling_fd >= 0 ? 3 : 2, &reply, err);
+	if (r < 0 && started)
+		drop_folder(e);
 	e->folder_fd = close_fd(e->folder_fd);
 	if (r < 0)
 		egress_done(e);

@@ -59,6 +59,9 @@ int egress_get_rulesets(struct egress *e, int ret_fds[SHIM_FDS_MAX],
 
 int egress_status(struct egress *e, struct shim_reply *ret, struct err *err);
 
+/* Remove what a shim that died left in its folder; one that lives is left. */
+int egress_forget(uint64_t cookie, struct err *err);
+
 void egress_done(struct egress *e);
 
 #endif

@@ -258,12 +258,6 @@ int store_list(struct arena *a, const struct store *s, char ***ret_ids,
 
 		if (store_check_id(de->d_name, &ignored) < 0)
 			continue;
-		/* a container has a state; "shims" and "cache" have none */
-		if (faccessat(fd, arena_printf(a, "%s/state.json", de->d_name),
-			      F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
-		    (str_eq(de->d_name, "shims") ||
-		     str_eq(de->d_name, "cache")))
-			continue;
 		if (fstatat(fd, de->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
 		    !S_ISDIR(st.st_mode))
 			continue;
@@ -277,6 +271,7 @@ int store_list(struct arena *a, const struct store *s, char ***ret_ids,
 	return 0;
 }
 
+/* ROOT/.NAME: no id begins with a dot */
 static int open_private(const char *name, int *ret_fd, struct err *err)
 {
 	char room[4096], path[4200];
@@ -307,7 +302,7 @@ static int open_private(const char *name, int *ret_fd, struct err *err)
 
 int store_open_shims(int *ret_fd, struct err *err)
 {
-	return open_private("shims", ret_fd, err);
+	return open_private(".shims", ret_fd, err);
 }
 
 int store_open_cache(const char *name, int *ret_fd, struct err *err)
@@ -315,6 +310,6 @@ int store_open_cache(const char *name, int *ret_fd, struct err *err)
 	char room[256];
 	struct strbuf sb = STRBUF_FIXED(room);
 
-	strbuf_addf(&sb, "cache/%s", name);
+	strbuf_addf(&sb, ".cache/%s", name);
 	return open_private(room, ret_fd, err);
 }

@@ -4,7 +4,7 @@
  *
  * Transport: a SOCK_SEQPACKET unix socket. One shim serves one network
  * namespace; its socket is SHIMS/COOKIE/sock, where SHIMS is
- * /run/osh-runtime/shims (rootless: $XDG_RUNTIME_DIR/osh-runtime/shims) and
+ * /run/osh-runtime/.shims (rootless: $XDG_RUNTIME_DIR/osh-runtime/.shims) and
  * COOKIE the namespace's SO_NETNS_COOKIE as 16 hex digits (inodes are
  * reused, cookies are not). Both ends are the operator's: the shim refuses a
  * peer whose SO_PEERCRED uid is not its own, and no part of the folder is ever
