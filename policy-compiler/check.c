@@ -205,7 +205,8 @@ static void check_short(const struct spec_short *row, struct totals *t,
 {
 	const struct doc_node *n = doc_get(row->endpoint.node, "binaries");
 
-	if (!row->endpoint.node)
+	/* without a host, the table has said so */
+	if (!row->endpoint.node || !row->endpoint.host)
 		return;
 	check_endpoint(&row->endpoint, errors);
 	if (n)

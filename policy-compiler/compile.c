@@ -41,6 +41,25 @@ static int read_spec(struct arena *a, const char *text, size_t len,
 	return errors->n_errors ? -EINVAL : 0;
 }
 
+/* Tables and checks find things in their own order; people read from above. */
+static void sort(struct doc_errors *e)
+{
+	for (size_t i = 1; i < e->n; i++) {
+		struct doc_message m = e->v[i];
+		size_t k = i;
+
+		for (; k > 0; k--) {
+			struct doc_pos at = e->v[k - 1].pos;
+
+			if (at.line < m.pos.line ||
+			    (at.line == m.pos.line && at.col <= m.pos.col))
+				break;
+			e->v[k] = e->v[k - 1];
+		}
+		e->v[k] = m;
+	}
+}
+
 static void carry_warnings(struct policy_build *b, const struct doc_errors *w)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -56,9 +75,12 @@ int compile(struct arena *a, const char *text, size_t len,
 	struct spec spec;
 	struct err err;
 
-	if (read_spec(a, text, len, &m->errors, &spec) < 0)
+	if (read_spec(a, text, len, &m->errors, &spec) < 0) {
+		sort(&m->errors);
 		return -EINVAL;
+	}
 	check_warnings(&spec, &m->warnings);
+	sort(&m->warnings);
 
 	policy_build_init(&b, a);
 	digest_of(&digest, text, len);

@@ -132,12 +132,26 @@ static int step_files(struct err *err)
 
 /* ---------------------------------------------------------------- seccomp */
 
-/* What reading, allocating, writing, aborting and ending need. */
+/* What reading, allocating, sorting (glibc's qsort asks how much memory there
+ * is), writing, aborting and ending need. */
 static const uint16_t allowed[] = {
-	SYS_read,	  SYS_write,	  SYS_writev,	 SYS_close,
-	SYS_brk,	  SYS_munmap,	  SYS_mremap,	 SYS_madvise,
-	SYS_getpid,	  SYS_gettid,	  SYS_tgkill,	 SYS_futex,
-	SYS_exit,	  SYS_exit_group, SYS_getrandom, SYS_rt_sigprocmask,
+	SYS_read,
+	SYS_write,
+	SYS_writev,
+	SYS_close,
+	SYS_brk,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_madvise,
+	SYS_getpid,
+	SYS_gettid,
+	SYS_tgkill,
+	SYS_futex,
+	SYS_exit,
+	SYS_exit_group,
+	SYS_getrandom,
+	SYS_sysinfo,
+	SYS_rt_sigprocmask,
 	SYS_rt_sigreturn,
 };
 

@@ -188,20 +188,52 @@ static void add_verdict(struct strbuf *sb, const struct question *q,
 		    v6 ? "]" : "", q->dest.port, reason_name(reason));
 }
 
-/* Without --binary: who may, at the endpoint that came furthest. */
+/* A caller that is one binary of the policy, whichever that may be. */
+struct one_binary {
+	struct decide_caller caller; /* first: it is found from this */
+	uint32_t binary;
+};
+
+static bool is_the_one(const struct decide_caller *c, const struct policy *p,
+		       uint32_t binary)
+{
+	const struct one_binary *one = (const void *)c;
+
+	(void)p;
+	return one->binary == binary;
+}
+
+/* Without --binary: who may. */
 static void add_who(struct strbuf *sb, const struct explain_source *s,
 		    const struct question *q, const struct decision *d)
 {
+	struct one_binary one = {.caller = {.matches = is_the_one}};
+	const struct policy *p = s->policy;
+	const char *between = "";
+
 	add_verdict(sb, q, "DEPENDS", d->reason);
 	add_where(sb, s, d);
 	strbuf_adds(sb, "  allowed for: ");
-	add_binaries(sb, s->policy, d->entry);
-	strbuf_adds(sb, " (ask with --binary)\n");
+	for (one.binary = 0; one.binary < p->n_binaries; one.binary++) {
+		struct decision each;
+
+		decide_connect(p, NULL, &q->dest, &one.caller, &each);
+		if (!each.allow)
+			continue;
+		strbuf_addf(sb, "%s%s", between,
+			    policy_text(p, p->binary[one.binary].path));
+		between = ", ";
+	}
+	strbuf_addf(sb, "%s (ask with --binary)\n", *between ? "" : "none");
 }
 
 static void add_answer(struct strbuf *sb, const struct explain_source *s,
 		       const struct question *q, const struct decision *d)
 {
+	struct decision name = {.allow = true};
+
+	if (q->name)
+		decide_name(s->policy, NULL, q->name, &name);
 	add_verdict(sb, q, d->allow ? "ALLOW" : "DENY", d->reason);
 	add_where(sb, s, d);
 	if (!d->allow)
@@ -216,7 +248,7 @@ static void add_answer(struct strbuf *sb, const struct explain_source *s,
 	if (d->allow && q->assumed_ip)
 		strbuf_adds(sb, "  assumed: the name leads to a public address "
 				"(ask with --ip)\n");
-	if (d->reason == REASON_HOST_NOT_IN_ALLOWLIST && q->name)
+	if (q->name && !name.allow)
 		strbuf_adds(sb, "  the name itself is answered with NXDOMAIN: "
 				"name-not-allowed\n");
 }
