@@ -36,6 +36,10 @@ static int check_utf8(const char *data, size_t len, struct doc_errors *errors)
 	size_t i = 0, n;
 
 	while (i < len) {
+		if (!(data[i] & 0x80)) { /* most of it, quickly */
+			i++;
+			continue;
+		}
 		n = utf8_len(data + i, len - i);
 		if (!n) {
 			doc_error(errors, doc_advance(start, data, 0, i),

@@ -210,6 +210,18 @@ static void free_fn(void *ctx, void *p)
 	free(p);
 }
 
+/*
+ * yajl doesn't see a token that the end of the text cuts off behind a whole
+ * document: {}"x
+ */
+static int check_rest(struct reader *r)
+{
+	if (!r->b->root || r->b->top || next_token(r) == r->len)
+		return 0;
+	doc_error(r->b->errors, r->pos, "invalid JSON: trailing garbage");
+	return -EINVAL;
+}
+
 /* yajl's "parse error: reason\n" as "invalid JSON: reason"; it came to @at. */
 static void report(struct reader *r, size_t at)
 {
@@ -237,17 +249,20 @@ int doc_json(struct doc_build *b, const char *data, size_t len)
 		.pos = {.line = 1, .col = 1},
 	};
 	yajl_status status;
+	int ret = 0;
 	size_t at;
 
 	r.yajl = yajl_alloc(&callbacks, &alloc, &r);
 	status = yajl_parse(r.yajl, (const unsigned char *)data, len);
 	at = yajl_get_bytes_consumed(r.yajl);
-	if (status == yajl_status_ok) {
+	if (status == yajl_status_ok)
+		ret = check_rest(&r);
+	if (status == yajl_status_ok && ret == 0) {
 		status = yajl_complete_parse(r.yajl);
 		r.end = at = len;
 	}
 	if (status == yajl_status_error)
 		report(&r, at);
 	yajl_free(r.yajl);
-	return status == yajl_status_ok ? 0 : -EINVAL;
+	return status == yajl_status_ok ? ret : -EINVAL;
 }
