@@ -308,14 +308,17 @@ static int on_commit(struct server *s, struct connection *c, union request *m,
 static int on_detach(struct server *s, struct connection *c, union request *m,
 		     int *fds, size_t n_fds, struct err *err)
 {
+	struct shim_reply r = { .op = m->op };
 	struct sandbox_ref ref;
 
 	(void)fds;
 	(void)n_fds;
-	if (!find_box(s, m->rq.id, &ref, err))
-		return -err->code;
-	server_forget(s, ref);
-	reply_result(s, c, m->op, NULL);
+	/* one whose last process has ended is forgotten already */
+	if (find_box(s, m->rq.id, &ref, err))
+		server_forget(s, ref);
+	/* how many are left: a delete awaits the end of an empty shim */
+	r.n_listeners = (uint32_t)sandboxes_count(&s->sandboxes);
+	reply(s, c, &r, NULL);
 	return 0;
 }
 

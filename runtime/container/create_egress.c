@@ -17,8 +17,10 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/container/create_egress.h"
 #include "runtime/container/create_state.h"
+#include "runtime/container/egress_leave.h"
 #include "runtime/container/record.h"
 #include "runtime/linux/process.h"
+#include "runtime/oci/spec_linux.h"
 
 enum { RESOLV_CONF_MAX = 64 << 10 };
 
@@ -166,6 +168,9 @@ int create_egress_attach(struct create *c, struct err *err)
 		.ceiling_fd = c->b.has_ceiling ? c->b.ceiling.fd : -EBADF,
 		.log_dir_fd = log_dir_fd,
 		.attach = &attach,
+		.arena = c->arena,
+		.own_cgroup = !c->args->no_cgroup,
+		.cgroups_path = c->b.plan->spec->linux_->cgroups_path,
 	};
 	return egress_attach(&c->egress, c->args->id, c->netns_cookie, &start,
 			     err);
@@ -173,13 +178,14 @@ int create_egress_attach(struct create *c, struct err *err)
 
 void create_egress_undo(struct create *c)
 {
-	struct err ignored;
+	struct err err;
 
-	/* a connection that ends before COMMIT is the same, but not awaited */
-	if (c->egress.conn_fd >= 0)
-		(void)egress_request(&c->egress, SHIM_OP_DETACH, 0, NULL, 0,
-				     &ignored);
-	egress_done(&c->egress);
+	if (c->netns_cookie == 0 || !c->state || !c->state->policy ||
+	    !c->state->policy->netns_cookie)
+		return;
+	if (egress_leave(c->arena, c->args->id, c->netns_cookie, &c->egress,
+			 &err) < 0)
+		c->args->note("undo create: %s", err.text);
 }
 
 /* ---------------------------------------------------------------- binaries */

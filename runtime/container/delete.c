@@ -8,14 +8,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/err.h"
 #include "runtime/base/io.h"
 #include "runtime/base/own.h"
-#include "runtime/container/egress.h"
+#include "runtime/container/egress_leave.h"
 #include "runtime/container/hook.h"
 #include "runtime/container/lifecycle.h"
 #include "runtime/doc/errors.h"
@@ -23,7 +22,7 @@
 #include "runtime/linux/process.h"
 #include "runtime/oci/spec.h"
 
-enum { KILL_WAIT_MS = 10000, SHIM_WAIT_MS = 3000, CONFIG_MAX = 16 << 20 };
+enum { KILL_WAIT_MS = 10000, CONFIG_MAX = 16 << 20 };
 
 /* Without a pid namespace of its own others may outlive the init. A cgroup
  * that was there before us is left alone: it may hold somebody else's. */
@@ -55,39 +54,15 @@ static int end_processes(const struct container *c, struct err *err)
 	return end_others(r, err);
 }
 
-/* A shim that was told that its last container is gone ends by itself. */
 static int leave_filter(struct arena *a, const struct container *c,
 			struct err *err)
 {
 	const struct oci_state_policy *p = c->record.state->policy;
 	struct egress e = EGRESS_INIT;
-	struct cgroup *cg = arena_new(a, struct cgroup);
-	int pidfd = -EBADF;
-	int r;
 
 	if (!p || !p->netns_cookie)
 		return 0;
-	r = egress_connect(&e, c->record.state->id, p->netns_cookie, err);
-	if (r == 0) {
-		pidfd = (int)syscall(SYS_pidfd_open, e.shim_pid, 0);
-		r = egress_request(&e, SHIM_OP_DETACH, 0, NULL, 0, err);
-	}
-	egress_done(&e);
-	if (r == -ESRCH)
-		r = egress_forget(p->netns_cookie, err);
-	/* dead, or it never came to life, or it forgot us already */
-	if (r == -ESRCH || r == -ENOENT || r == -ECONNRESET || r == -EPIPE)
-		r = 0;
-	if (r == 0 && record_load_cgroup(a, &c->entry, "shim-cgroup", cg,
-					 err) == 0) {
-		/* one that serves others goes on living there */
-		if (pidfd >= 0 && process_wait_end(pidfd, SHIM_WAIT_MS) < 0)
-			r = 0;
-		else
-			r = cgroup_remove(cg, err);
-	}
-	close_fd(pidfd);
-	return r;
+	return egress_leave(a, c->record.state->id, p->netns_cookie, &e, err);
 }
 
 static int run_poststop(struct arena *a, const struct container *c,

@@ -15,8 +15,10 @@
 #include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
 #include "runtime/container/egress.h"
+#include "runtime/container/egress_cgroup.h"
 #include "runtime/container/self.h"
 #include "runtime/container/store.h"
+#include "runtime/linux/cgroup_procs.h"
 
 /* ------------------------------------------------------------- messages */
 
@@ -248,15 +250,18 @@ static int listen_socket(int folder_fd, int *ret_fd, struct err *err)
 }
 
 /* In the grandchild: the descriptors go to their numbers, then the program. */
-static __attribute__((noreturn)) void become_shim(int shim_fd,
-						  const int fds[5])
+static __attribute__((noreturn)) void
+become_shim(int shim_fd, const int fds[5], const struct cgroup_join *join)
 {
 	static char name[] = "osh-shim";
 	static char *const argv[] = { name, NULL };
 	static char *const env[] = { NULL };
 	int high[5], program, null_fd;
 	sigset_t none;
+	struct err ignored;
 
+	if (cgroup_join_self(join, false, &ignored) < 0)
+		_exit(127);
 	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -287,8 +292,10 @@ static __attribute__((noreturn)) void become_shim(int shim_fd,
 	_exit(127);
 }
 
-static int start_shim(struct egress *e, int netns_fd, struct err *err)
+static int start_shim(struct egress *e, const struct egress_start *start,
+		      struct err *err)
 {
+	own_cgroup_join struct cgroup_join join = CGROUP_JOIN_INIT;
 	own_close int shim_fd = -EBADF;
 	own_close int resolver_fd = -EBADF;
 	own_close int proc_fd = -EBADF;
@@ -301,6 +308,9 @@ static int start_shim(struct egress *e, int netns_fd, struct err *err)
 		r = self_open_program("osh-resolver", &resolver_fd, err);
 	if (r == 0)
 		r = listen_socket(e->folder_fd, &listen_fd, err);
+	if (r == 0 && start->own_cgroup)
+		r = egress_cgroup_make(start->arena, e->cookie,
+				       start->cgroups_path, &join, err);
 	if (r < 0)
 		return r;
 	proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -311,11 +321,11 @@ static int start_shim(struct egress *e, int netns_fd, struct err *err)
 	if (pid < 0)
 		return err_errno(err, errno, "start osh-shim");
 	if (pid == 0) {
-		const int fds[5] = { listen_fd, netns_fd, proc_fd,
+		const int fds[5] = { listen_fd, start->netns_fd, proc_fd,
 				     e->folder_fd, resolver_fd };
 
 		if (fork() == 0)
-			become_shim(shim_fd, fds);
+			become_shim(shim_fd, fds, &join);
 		_exit(0);
 	}
 	while (waitpid(pid, &status, 0) < 0)
@@ -347,7 +357,7 @@ int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 	r = try_connect(e, err);
 	if (r == -ESRCH) {
 		started = true;
-		r = start_shim(e, start->netns_fd, err);
+		r = start_shim(e, start, err);
 		if (r == 0)
 			r = try_connect(e, err);
 	}
@@ -445,6 +455,18 @@ int egress_get_rulesets(struct egress *e, int ret_fds[SHIM_FDS_MAX],
 		return r;
 	return receive_reply(e->conn_fd, SHIM_OP_GET_RULESETS, &reply, ret_fds,
 			     ret_n, err);
+}
+
+int egress_detach(struct egress *e, uint32_t *ret_left, struct err *err)
+{
+	struct shim_request rq;
+	struct shim_reply reply;
+	int r;
+
+	fill_request(e, SHIM_OP_DETACH, 0, &rq);
+	r = exchange(e, SHIM_OP_DETACH, &rq, sizeof(rq), NULL, 0, &reply, err);
+	*ret_left = r == 0 ? reply.n_listeners : 0;
+	return r;
 }
 
 int egress_status(struct egress *e, struct shim_reply *ret, struct err *err)

@@ -13,6 +13,7 @@
 
 #include "runtime/policy/shim_proto.h"
 
+struct arena;
 struct err;
 
 struct egress {
@@ -31,6 +32,9 @@ struct egress_start {
 	int ceiling_fd; /* or -EBADF */
 	int log_dir_fd;
 	const struct shim_attach *attach; /* op, version and id are filled in */
+	struct arena *arena;
+	bool own_cgroup;	/* give a new shim one (egress_cgroup.h) */
+	const char *cgroups_path; /* the container's, or NULL */
 };
 
 /*
@@ -56,6 +60,9 @@ int egress_request(struct egress *e, enum shim_op op, pid_t pid,
 
 int egress_get_rulesets(struct egress *e, int ret_fds[SHIM_FDS_MAX],
 			uint32_t *ret_n, struct err *err);
+
+/* Forget the container now; *ret_left is how many the shim still serves. */
+int egress_detach(struct egress *e, uint32_t *ret_left, struct err *err);
 
 int egress_status(struct egress *e, struct shim_reply *ret, struct err *err);
 

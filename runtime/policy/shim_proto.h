@@ -140,7 +140,8 @@ struct shim_reply {
 	uint32_t op;	  /* of the request */
 	uint32_t n_fds;	  /* GET_RULESETS */
 	uint32_t resolver_alive; /* STATUS */
-	uint32_t n_listeners;	 /* STATUS: of this container */
+	uint32_t n_listeners;	 /* STATUS: of this container; DETACH:
+				  * containers that the shim still serves */
 	uint64_t n_records;	 /* STATUS: decision log's last seq */
 	uint64_t n_allowed, n_denied;
 	struct err err; /* code 0: it was done */
