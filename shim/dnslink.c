@@ -21,7 +21,6 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/policy/decide.h"
 #include "shim/dnslink.h"
-#include "shim/dnsrecord.h"
 #include "shim/ipc/maker_proto.h"
 #include "shim/netns.h"
 
@@ -304,7 +303,7 @@ static bool on_answer(struct dnslink *d, union message *m)
 		r = resolved_put(d->resolved, a->name, a->addr, a->n_addrs,
 				 a->ttl_s, loop_now_ms());
 	if (s)
-		r = dnsrecord_answer(d->sandboxes, s, a, r);
+		r = dnsrecord_answer(&d->record, s, a, r);
 	ack.code = (uint32_t)-r;
 	return packet_send(d->fd, &ack, sizeof(ack), NULL, 0) == 0;
 }
@@ -316,7 +315,7 @@ static bool on_query(struct dnslink *d, union message *m)
 	if (!memchr(q->name, '\0', RESOLVER_NAME_BYTES) ||
 	    q->reason >= REASON_N)
 		return false;
-	dnsrecord_query(d->sandboxes, q);
+	dnsrecord_query(&d->record, q);
 	return true;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "runtime/base/loop.h"
+#include "shim/dnsrecord.h"
 #include "shim/limits.h"
 #include "shim/notify/resolved.h"
 #include "shim/notify/sandbox.h"
@@ -33,6 +34,7 @@ struct dnslink {
 	int maker_fd, program_fd;
 	struct sandboxes *sandboxes;
 	struct resolved *resolved;
+	struct dnsrecord record;
 	/* The resolver has container @ref's policy in force, or @why not. */
 	void (*on_policy)(void *ctx, struct sandbox_ref ref,
 			  const struct err *why);

@@ -6,6 +6,7 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/policy/decide.h"
 #include "shim/dnsrecord.h"
+#include "shim/notify/askers.h"
 #include "shim/notify/sandbox.h"
 
 /* Names of the types that programs ask for (IANA's registry). */
@@ -43,8 +44,39 @@ static void add_line(struct journal_record *r, const struct sandbox *s,
 	r->policy.line = d.line;
 }
 
-int dnsrecord_answer(struct sandboxes *all, struct sandbox *s,
-		     const struct resolver_answer *a, int code)
+/* A record about the query of @asker, whose paths become the record's. */
+struct subject {
+	const struct asker *asker; /* NULL: not known */
+	const char *ancestor[ASKER_ANCESTORS];
+};
+
+static struct subject find_subject(const struct dnsrecord *to,
+				   const struct resolver_client *client)
+{
+	struct subject s = { .asker = NULL };
+
+	if (!client->tcp)
+		s.asker = askers_find(to->askers, to->diag, client->port);
+	for (size_t i = 0; s.asker && i < s.asker->n_ancestors; i++)
+		s.ancestor[i] = s.asker->ancestor[i];
+	return s;
+}
+
+static void add_subject(struct journal_record *r, const struct subject *s)
+{
+	const struct asker *k = s->asker;
+
+	if (!k)
+		return;
+	r->binary.path = k->path[0] ? k->path : NULL;
+	r->binary.sha256 = k->sha256[0] ? k->sha256 : NULL;
+	r->binary.pid = k->pid;
+	r->binary.ancestors = s->ancestor;
+	r->binary.n_ancestors = k->n_ancestors;
+}
+
+static int write_answer(struct sandbox *s, const struct subject *subject,
+			const struct resolver_answer *a, int code)
 {
 	char room[1024];
 	struct strbuf detail = STRBUF_FIXED(room);
@@ -59,7 +91,6 @@ int dnsrecord_answer(struct sandboxes *all, struct sandbox *s,
 	struct err err = ERR_INIT;
 	int e;
 
-	(void)all;
 	add_type(&detail, a->qtype);
 	for (uint32_t i = 0; i < a->n_addrs; i++) {
 		char ip[MATCH_IP_TEXT];
@@ -69,11 +100,24 @@ int dnsrecord_answer(struct sandboxes *all, struct sandbox *s,
 		strbuf_addf(&detail, " %s", ip);
 	}
 	add_line(&r, s, a->name);
+	add_subject(&r, subject);
 	e = journal_write(&s->journal, &r, &err);
 	return code ? code : e;
 }
 
-static void write_query(struct sandbox *s, const struct resolver_query *q)
+int dnsrecord_answer(const struct dnsrecord *to, struct sandbox *s,
+		     const struct resolver_answer *a, int code)
+{
+	struct subject subject = find_subject(to, &a->client);
+	struct sandbox *asks = NULL;
+
+	if (subject.asker)
+		asks = sandbox_get(to->sandboxes, subject.asker->sandbox);
+	return write_answer(asks ? asks : s, &subject, a, code);
+}
+
+static void write_query(struct sandbox *s, const struct subject *subject,
+			const struct resolver_query *q)
 {
 	char room[32];
 	struct strbuf detail = STRBUF_FIXED(room);
@@ -92,21 +136,30 @@ static void write_query(struct sandbox *s, const struct resolver_query *q)
 	add_type(&detail, q->qtype);
 	if (q->name[0])
 		add_line(&r, s, q->name);
+	add_subject(&r, subject);
 	/* a lost record is counted; there is nothing here to be undone */
 	(void)journal_write(&s->journal, &r, &err);
 }
 
-void dnsrecord_query(struct sandboxes *all, const struct resolver_query *q)
+void dnsrecord_query(const struct dnsrecord *to,
+		     const struct resolver_query *q)
 {
 	struct sandbox_ref ref = { q->slot.index, q->slot.generation };
-	struct sandbox *s = sandbox_get(all, ref);
+	struct subject subject = { .asker = NULL };
+	struct sandbox *s = NULL;
 
+	if (q->count <= 1)
+		subject = find_subject(to, &q->client);
+	if (subject.asker)
+		s = sandbox_get(to->sandboxes, subject.asker->sandbox);
+	if (!s)
+		s = sandbox_get(to->sandboxes, ref);
 	if (s) {
-		write_query(s, q);
+		write_query(s, &subject, q);
 		return;
 	}
 	/* no policy covers it, and a datagram names no container */
 	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++)
-		if (all->sandbox[i].used)
-			write_query(&all->sandbox[i], q);
+		if (to->sandboxes->sandbox[i].used)
+			write_query(&to->sandboxes->sandbox[i], &subject, q);
 }

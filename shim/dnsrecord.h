@@ -5,18 +5,28 @@
 
 #include "shim/ipc/resolver_proto.h"
 
+struct askers;
+struct netlink;
 struct sandbox;
 struct sandboxes;
+
+/* Where the records' subjects are looked up; all borrowed. */
+struct dnsrecord {
+	struct sandboxes *sandboxes;
+	struct askers *askers;
+	struct netlink *diag;
+};
 
 /*
  * The addresses in @a are about to be given out (@code 0) or not (a negative
  * errno: no room for them). Returns @code, or what kept the record from being
  * written: then they are not given out either.
  */
-int dnsrecord_answer(struct sandboxes *all, struct sandbox *s,
+int dnsrecord_answer(const struct dnsrecord *to, struct sandbox *s,
 		     const struct resolver_answer *a, int code);
 
 /* A query without addresses: refused, or answered empty. */
-void dnsrecord_query(struct sandboxes *all, const struct resolver_query *q);
+void dnsrecord_query(const struct dnsrecord *to,
+		     const struct resolver_query *q);
 
 #endif

@@ -270,6 +270,9 @@ static int start_parts(struct server *s, int resolver_fd, struct err *err)
 				   .program_fd = resolver_fd,
 				   .sandboxes = &s->sandboxes,
 				   .resolved = &s->resolved,
+				   .record = { &s->sandboxes,
+					       &s->filter.askers,
+					       &s->netns.diag },
 				   .on_policy = server_conn_on_policy,
 				   .ctx = s };
 	return dnslink_init(&s->dns, err);

@@ -22,6 +22,7 @@
 struct step {
 	struct filter *f;
 	struct sandbox *s;
+	struct sandbox_ref ref;
 	const struct seccomp_notif *n;
 	int listener_fd, root_pid;
 	struct call call;
@@ -346,13 +347,23 @@ static void connect_tcp(struct step *st)
 	refuse(st, LOG_CONNECT, d.reason, d.detail, &d);
 }
 
+/* The resolver will be asked from this socket, whatever its destination. */
+static void remember_asker(struct step *st)
+{
+	identify(st);
+	askers_add(&st->f->askers, st->sock.fd, st->ref, &st->f->identity);
+}
+
 static void on_connect(struct step *st)
 {
 	if (!read_call(st, LOG_CONNECT, true) ||
 	    st->addr.family == FAMILY_UNSPEC)
 		return;
-	if (is_udp(&st->sock))
+	if (is_udp(&st->sock)) {
+		if (st->addr.port == 53)
+			remember_asker(st);
 		return;
+	}
 	if (is_stream(&st->sock))
 		connect_tcp(st);
 	else if (!is_loopback(&st->addr.ip))
@@ -373,10 +384,12 @@ static void on_sendto(struct step *st)
 			       "TCP Fast Open connects without asking", NULL);
 		return;
 	}
-	if (is_loopback(&st->addr.ip))
+	if (is_udp(&st->sock) && st->addr.port == 53) {
+		remember_asker(st);
 		return;
-	if (is_udp(&st->sock) && (st->addr.port == 53 ||
-				  st->sock.mark == MARK_LISTENER))
+	}
+	if (is_loopback(&st->addr.ip) ||
+	    (is_udp(&st->sock) && st->sock.mark == MARK_LISTENER))
 		return;
 	if (is_local(st->f, &st->addr.ip))
 		return;
@@ -512,12 +525,13 @@ static step_fn *const steps[] = {
 };
 static_assert(N_ELEMENTS(steps) == CALL_OP_N, "a function for each call");
 
-void filter_decide(struct filter *f, struct sandbox *s, int listener_fd,
-		   int root_pid, const struct seccomp_notif *n,
+void filter_decide(struct filter *f, struct sandbox *s,
+		   struct sandbox_ref ref, int listener_fd, int root_pid, const struct seccomp_notif *n,
 		   struct answer *ret)
 {
 	struct step st = { .f = f,
 			   .s = s,
+			   .ref = ref,
 			   .n = n,
 			   .listener_fd = listener_fd,
 			   .root_pid = root_pid,

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "shim/notify/askers.h"
 #include "shim/notify/grants.h"
 #include "shim/notify/identity.h"
 #include "shim/notify/resolved.h"
@@ -38,6 +39,7 @@ struct filter {
 	uint64_t netns_cookie;
 	struct resolved *resolved;
 	struct grants *grants;
+	struct askers askers;
 	struct identity identity; /* of the caller at hand */
 };
 
@@ -52,8 +54,8 @@ struct answer {
  * Decide. @listener_fd is where @n came from; @root_pid is the process that
  * installed the filter (ancestors end there).
  */
-void filter_decide(struct filter *f, struct sandbox *s, int listener_fd,
-		   int root_pid, const struct seccomp_notif *n,
+void filter_decide(struct filter *f, struct sandbox *s,
+		   struct sandbox_ref ref, int listener_fd, int root_pid, const struct seccomp_notif *n,
 		   struct answer *ret);
 
 #endif

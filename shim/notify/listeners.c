@@ -82,7 +82,8 @@ static void serve(struct listeners *all, struct listener *l)
 	if (ioctl(l->fd, SECCOMP_IOCTL_NOTIF_RECV, &rq) < 0)
 		return;
 	if (s)
-		filter_decide(all->filter, s, l->fd, l->root_pid, &rq.n, &a);
+		filter_decide(all->filter, s, l->sandbox, l->fd, l->root_pid,
+			      &rq.n, &a);
 	respond(l->fd, rq.n.id, &a);
 	close_fd(a.add_fd);
 }
