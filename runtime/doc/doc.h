@@ -28,7 +28,7 @@ struct strbuf;
 
 enum {
 	DOC_BYTES_MAX = 16 << 20, /* podman's largest config is 100 KiB */
-	DOC_NODES_MAX = 1 << 18, /* a config with 3000 syscall names: 4000 */
+	DOC_NODES_MAX = 1 << 19, /* 16,000 endpoints with rules: 400,000 */
 	DOC_DEPTH_MAX = 48, /* config.json needs 8 */
 };
 

@@ -207,7 +207,7 @@ static void test_limits(void **state)
 		strbuf_adds(&sb, ",0");
 	strbuf_adds(&sb, "]");
 	assert_string_equal(bad(DOC_JSON, sb.s),
-			    "f:1:524288: more than 262144 values");
+			    "f:1:1048576: more than 524288 values");
 	strbuf_done(&sb);
 	big = calloc(1, DOC_BYTES_MAX + 1);
 	assert_non_null(big);

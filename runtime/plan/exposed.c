@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mounts that would show the container what it must not see: our own state,
- * policies and logs, and sockets of the host. Symlinks of the host are not
- * looked at here: the files beneath are closed by their modes as well.
+ * What would show the container what it must not see: our own state,
+ * policies and logs, sockets and devices of the host. Symlinks of the host are
+ * not looked at here: the files beneath are closed by their modes as well.
  */
 #include <errno.h>
 
@@ -83,5 +83,30 @@ int step_sockets(struct plan_work *w, struct err *err)
 				  "what serves it acts outside of the sandbox",
 				  m->destination, m->source);
 	}
+	return 0;
+}
+
+static bool is_all(const struct oci_device_rule *r)
+{
+	bool any_type = !r->type || !*r->type || str_eq(r->type, "a");
+
+	return any_type && (!r->major.set || r->major.v == -1) &&
+	       (!r->minor.set || r->minor.v == -1);
+}
+
+/* A rule for all devices replaces the rules before it. */
+int step_devices(struct plan_work *w, struct err *err)
+{
+	const struct oci_resources *r = w->linux_->resources;
+	bool all = false;
+
+	(void)err;
+	for (size_t i = 0; r && i < r->devices.n; i++)
+		if (is_all(&r->devices.v[i]))
+			all = r->devices.v[i].allow;
+	if (all)
+		work_warn(w, work_any(w),
+			  "linux.resources.devices: the config opens every "
+			  "device of the host, its disks included");
 	return 0;
 }

@@ -228,6 +228,28 @@ static void test_sockets(void **state)
 			       "/run/docker.sock is a socket of the host"));
 }
 
+static void test_devices(void **state)
+{
+	struct world *w = *state;
+
+	config_with(w, "", "",
+		    ",'resources':{'devices':[{'allow':false},"
+		    "{'allow':true,'type':'a','major':-1,'access':'rwm'},"
+		    "{'allow':false,'type':'b','major':8}]}");
+	make_good(w);
+	assert_note(&w->plan->warnings,
+		    "linux.resources.devices: the config opens every device "
+		    "of the host, its disks included",
+		    ANY);
+	config_with(w, "", "",
+		    ",'resources':{'devices':[{'allow':true},"
+		    "{'allow':false,'type':''},"
+		    "{'allow':true,'type':'c'},"
+		    "{'allow':true,'minor':3}]}");
+	make_good(w);
+	assert_int_equal(w->plan->warnings.n, 0);
+}
+
 static void test_notes_are_printable(void **state)
 {
 	struct world *w = *state;
@@ -253,6 +275,7 @@ int main(void)
 		TEST(test_readonly_root_stays),
 		TEST(test_private_dirs),
 		TEST(test_sockets),
+		TEST(test_devices),
 		TEST(test_notes_are_printable),
 	};
 

@@ -27,6 +27,7 @@ static const struct {
 	{step_user, WITH_POLICY},	{step_proc_paths, WITH_POLICY},
 	{step_landlock, WITH_POLICY},	{step_writable, WITH_POLICY},
 	{step_private_dirs, ALWAYS},	{step_sockets, ALWAYS},
+	{step_devices, ALWAYS},
 };
 
 /* Those that look at the process alone. */

@@ -41,30 +41,45 @@ static uint64_t *set_of(struct oci_capabilities *caps, size_t i)
 	return (uint64_t *)(void *)((char *)caps + sets[i].offset);
 }
 
-/* Take @gone out of every set; one note for each capability that was there. */
-static void remove_caps(struct plan_work *w, uint64_t gone, const char *cause)
+/* Which sets hold @cap: bit i is sets[i]. */
+static unsigned int where(struct oci_capabilities *caps, unsigned int cap)
 {
-	struct oci_capabilities *caps = w->process->capabilities;
+	unsigned int found = 0;
 
-	for (unsigned int cap = 0; oci_capability_name(cap); cap++) {
-		own_strbuf struct strbuf from = STRBUF_HEAP;
+	for (size_t i = 0; i < N_ELEMENTS(sets); i++)
+		if (*set_of(caps, i) & BIT(cap))
+			found |= 1u << i;
+	return found;
+}
 
-		if (!(gone & BIT(cap)))
-			continue;
-		for (size_t i = 0; i < N_ELEMENTS(sets); i++) {
-			uint64_t *set = set_of(caps, i);
+/* One note for all capabilities of @gone that are in just these sets. */
+static void note_caps(struct plan_work *w, uint64_t gone, unsigned int in,
+		      const char *cause)
+{
+	own_strbuf struct strbuf names = STRBUF_HEAP, from = STRBUF_HEAP;
 
-			if (!(*set & BIT(cap)))
-				continue;
-			*set &= ~BIT(cap);
+	for (unsigned int cap = 0; oci_capability_name(cap); cap++)
+		if ((gone & BIT(cap)) &&
+		    where(w->process->capabilities, cap) == in)
+			strbuf_addf(&names, "%s%s", names.len ? ", " : "",
+				    oci_capability_name(cap));
+	if (!names.len)
+		return;
+	for (size_t i = 0; i < N_ELEMENTS(sets); i++)
+		if (in & 1u << i)
 			strbuf_addf(&from, "%s%s", from.len ? ", " : "",
 				    sets[i].name);
-		}
-		if (from.len)
-			work_change(w, cause,
-				    "process.capabilities: %s removed from %s",
-				    oci_capability_name(cap), from.s);
-	}
+	work_change(w, cause, "process.capabilities: %s removed from %s",
+		    names.s, from.s);
+}
+
+/* Take @gone out of every set. */
+static void remove_caps(struct plan_work *w, uint64_t gone, const char *cause)
+{
+	for (unsigned int in = 1; in < 1u << N_ELEMENTS(sets); in++)
+		note_caps(w, gone, in, cause);
+	for (size_t i = 0; i < N_ELEMENTS(sets); i++)
+		*set_of(w->process->capabilities, i) &= ~gone;
 }
 
 static bool has_any_cap(struct oci_capabilities *caps)

@@ -18,6 +18,24 @@ static void test_short_form_leaves_capabilities(void **state)
 		    ANY);
 }
 
+static void test_capabilities_are_grouped(void **state)
+{
+	struct world *w = *state;
+
+	config_with(w, "",
+		    ",'capabilities':{'bounding':['CAP_BPF','CAP_NET_RAW',"
+		    "'CAP_PERFMON'],'permitted':['CAP_BPF','CAP_NET_RAW']}",
+		    "");
+	make_good(w);
+	assert_note(&w->plan->changes,
+		    "process.capabilities: CAP_PERFMON removed from bounding",
+		    ANY);
+	assert_note(&w->plan->changes,
+		    "process.capabilities: CAP_NET_RAW, CAP_BPF removed from "
+		    "bounding, permitted",
+		    ANY);
+}
+
 static void test_full_form(void **state)
 {
 	struct world *w = *state;
@@ -179,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_short_form_leaves_capabilities),
+		TEST(test_capabilities_are_grouped),
 		TEST(test_full_form),
 		TEST(test_full_form_with_nothing_to_take),
 		TEST(test_core),

@@ -28,7 +28,7 @@ typedef int work_step(struct plan_work *w, struct err *err);
 
 work_step step_layers, step_namespaces, step_network, step_capabilities,
 	step_privileges, step_core, step_user, step_proc_paths, step_landlock,
-	step_writable, step_private_dirs, step_sockets;
+	step_writable, step_private_dirs, step_sockets, step_devices;
 
 /* "LABEL:LINE" of the layer's document; "any policy (LABEL)" for line 0. */
 const char *work_cause(const struct plan_work *w, size_t layer, uint32_t line);
