@@ -162,7 +162,7 @@ int cgroup_devices_program(struct arena *a,
 			   struct bpf_insn **ret_insns, size_t *ret_n,
 			   struct err *err)
 {
-	struct assembler s = {.v = arena_array(a, struct bpf_insn, INSNS_MAX)};
+	struct assembler s = {.size = INSNS_PER_RULE * n + INSNS_FIXED};
 	bool decided = false;
 	int r = check_rules(rules, n, err);
 
