@@ -62,22 +62,6 @@ void forward_init(struct forward *f, struct loop *loop, forward_fn *fn,
 	}
 }
 
-int forward_add_socket(struct forward *f, enum resolver_socket_kind kind,
-		       int fd, struct err *err)
-{
-	struct forward_pool *pool = &f->pool[kind];
-	own_close int owned = fd;
-	int flags = fcntl(fd, F_GETFL);
-
-	if (pool->n == RESOLVER_SOCKETS_MAX)
-		return err_set(err, EPROTO, "add a socket: too many");
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return err_errno(err, errno, "add a socket");
-	pool->fd[pool->n_free++] = take_fd(&owned);
-	pool->n++;
-	return 0;
-}
-
 /* What came for an exchange that is over. False: it does not end. */
 static bool drain(int fd)
 {
@@ -90,21 +74,45 @@ static bool drain(int fd)
 }
 
 /*
- * Give the job's socket back, without a peer and a port: the kernel picks the
- * next port at the next connect. A socket that refuses is lost.
+ * Make @fd as if it were new, without a peer and a port: the kernel picks the
+ * next port at the next connect. Returns false for one that refuses.
  */
-static void release(struct forward *f, struct forward_job *job)
+static bool reset(enum resolver_socket_kind kind, int fd)
 {
 	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+	bool udp = kind == RESOLVER_SOCKET_UDP4 || kind == RESOLVER_SOCKET_UDP6;
+
+	return connect(fd, &none, sizeof(none)) == 0 && (!udp || drain(fd));
+}
+
+int forward_add_socket(struct forward *f, enum resolver_socket_kind kind,
+		       int fd, struct err *err)
+{
+	struct forward_pool *pool = &f->pool[kind];
+	own_close int owned = fd;
+	int flags = fcntl(fd, F_GETFL);
+
+	if (pool->n == RESOLVER_SOCKETS_MAX)
+		return err_set(err, EPROTO, "add a socket: too many");
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return err_errno(err, errno, "add a socket");
+	/* a resolver before this one may have died in mid-exchange */
+	if (!reset(kind, fd))
+		return err_errno(err, errno, "reset a socket");
+	pool->fd[pool->n_free++] = take_fd(&owned);
+	pool->n++;
+	return 0;
+}
+
+/* Give the job's socket back. One that can't be reset is lost. */
+static void release(struct forward *f, struct forward_job *job)
+{
 	struct forward_pool *pool = &f->pool[job->kind];
-	bool udp = job->kind == RESOLVER_SOCKET_UDP4 ||
-		   job->kind == RESOLVER_SOCKET_UDP6;
 
 	if (job->fd < 0)
 		return;
 	loop_remove(f->loop, job->ref);
-	if (connect(job->fd, &none, sizeof(none)) == 0 &&
-	    (!udp || drain(job->fd))) {
+	if (reset(job->kind, job->fd)) {
 		pool->fd[pool->n_free++] = take_fd(&job->fd);
 	} else {
 		job->fd = close_fd(job->fd);
