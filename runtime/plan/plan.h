@@ -89,16 +89,20 @@ struct plan {
 	const char *user, *group;
 
 	/* File whose nameservers are asked: the source of the client's mount
-	 * over /etc/resolv.conf; NULL: the host's own. */
+	 * over /etc/resolv.conf, as in the config; NULL: the host's. */
 	const char *resolv_conf;
 
-	/* Paths to bind over themselves, writable, after all mounts and
-	 * before the root becomes read-only (spec->root->readonly). Shorter
-	 * ones first. What is missing is skipped (Landlock decides). */
+	/*
+	 * Paths to bind over themselves, with what is mounted beneath them,
+	 * after all mounts and before the root becomes read-only
+	 * (spec->root->readonly). The new mount, but none beneath it, is made
+	 * writable: it may be a part of a volume that became read-only.
+	 * Shorter ones first. What is missing is skipped (Landlock decides).
+	 */
 	LIST_OF(struct plan_path) writable;
 
 	/* Namespaces that are joined and must not be the host's own. */
-	struct pair_list ns_checks; /* type -> path */
+	struct pair_list ns_checks; /* "network" -> path */
 
 	struct plan_note_list changes; /* to the config */
 	struct plan_note_list warnings;
