@@ -28,10 +28,10 @@ manual()
 
 @test "osh-policy.yaml.5 has every word that a value can be" {
 	local word
-	for word in $(sed -nE 's/^	\{"([^"]+)", .*/\1/p' schema*.c); do
+	while read -r word; do
 		manual osh-policy.yaml.5 | grep -qF -- "$word" ||
 			fail "osh-policy.yaml.5 lacks $word"
-	done
+	done < <(sed -nE 's/^	\{"([^"]+)", .*/\1/p' schema*.c)
 }
 
 @test "osh-policy.1 has every command and option" {
