@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `spec` prints: a starting point for people and for tests, the same
- * container as `runc spec` describes.
+ * container as `runc spec` describes (less its ambient capabilities: without
+ * inheritable ones the kernel refuses them, and runc hides that).
  */
 #include <linux/capability.h>
 #include <linux/sched.h>

@@ -79,8 +79,27 @@ static const struct decode_row capabilities_rows[] = {
 	CAPS_ROW(bounding),  CAPS_ROW(effective), CAPS_ROW(inheritable),
 	CAPS_ROW(permitted), CAPS_ROW(ambient),
 };
+/*
+ * The kernel raises an ambient capability only where it is permitted and
+ * inheritable (capabilities(7)). Configs that ask for more are common: what
+ * "can not be granted" is to be warned of, not to fail (config.md).
+ */
+static void check_capabilities(struct decode *d, const struct doc_node *node,
+			       void *obj)
+{
+	struct oci_capabilities *caps = obj;
+	uint64_t possible = caps->inheritable & caps->permitted;
+
+	if (caps->ambient & ~possible)
+		doc_warning_at(d->errors, doc_get(node, "ambient"),
+			       "left out where it is not inheritable and "
+			       "permitted as well");
+	caps->ambient &= possible;
+}
+
 static const struct decode_table capabilities_table =
-	OCI_TABLE(struct oci_capabilities, capabilities_rows);
+	OCI_TABLE(struct oci_capabilities, capabilities_rows,
+		  .check = check_capabilities);
 
 /* ------------------------------------------------------------- limits */
 

@@ -234,6 +234,8 @@ static const char whole[] =
 	"\"user\":{\"uid\":0,\"gid\":0,\"umask\":0,\"additionalGids\":[0,5]},"
 	"\"args\":[\"sh\"],\"env\":[\"A=\"],\"cwd\":\"/\","
 	"\"capabilities\":{\"bounding\":[\"CAP_CHOWN\"],"
+	"\"inheritable\":[\"CAP_CHECKPOINT_RESTORE\"],"
+	"\"permitted\":[\"CAP_CHECKPOINT_RESTORE\"],"
 	"\"ambient\":[\"CAP_CHECKPOINT_RESTORE\"]},"
 	"\"rlimits\":[{\"type\":\"RLIMIT_NOFILE\","
 	"\"hard\":18446744073709551615,\"soft\":0}],"
@@ -357,6 +359,27 @@ static void test_unknown_capabilities_are_kept(void **state)
 	assert_string_equal(p->capabilities->unknown.v[1], "CAP_X");
 }
 
+static void test_ambient_that_can_not_be(void **state)
+{
+	static const char text[] =
+		"{\"args\":[\"a\"],\"cwd\":\"/\",\"capabilities\":{"
+		"\"ambient\":[\"CAP_KILL\",\"CAP_CHOWN\"],"
+		"\"inheritable\":[\"CAP_KILL\",\"CAP_CHOWN\"],"
+		"\"permitted\":[\"CAP_KILL\"]}}";
+	struct oci_process *p;
+
+	(void)state;
+	doc_errors_init(&errors, &arena, "p");
+	assert_int_equal(
+		oci_process_parse(&arena, text, strlen(text), &p, &errors), 0);
+	assert_int_equal(p->capabilities->ambient, UINT64_C(1) << CAP_KILL);
+	assert_int_equal(errors.n_warnings, 1);
+	assert_string_equal(first_message(),
+			    "p:1:51: warning: capabilities.ambient: left out "
+			    "where it is not inheritable and permitted as "
+			    "well");
+}
+
 static void test_relative_destination(void **state)
 {
 	static const char text[] =
@@ -450,6 +473,7 @@ int main(void)
 		TEST(test_whole),
 		TEST(test_go_nulls_and_unknown_keys),
 		TEST(test_unknown_capabilities_are_kept),
+		TEST(test_ambient_that_can_not_be),
 		TEST(test_relative_destination),
 		TEST(test_resources_file),
 		TEST(test_default),
