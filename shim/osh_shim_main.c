@@ -104,6 +104,7 @@ static const struct confine_call calls[] = {
 	{ .nr = SYS_recvfrom },
 	{ .nr = SYS_recvmsg },
 	{ .nr = SYS_accept4 },
+	{ .nr = SYS_listen },
 	{ .nr = SYS_geteuid }, /* the peer must be ours */
 	{ .nr = SYS_socketpair, .arg = { { 1, AF_UNIX } } },
 	/* policies come and go */

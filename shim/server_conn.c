@@ -519,6 +519,10 @@ int server_conn_init(struct server *s, struct err *err)
 	for (unsigned int i = 0; i < SHIM_CONNECTIONS_MAX; i++)
 		s->connection[i].fd = -EBADF;
 	s->accepting = true;
+	/* create made the socket; from the second listen(2) on its peers see
+	 * our pid (SO_PEERCRED, unix(7)), and a delete can await our end */
+	if (listen(s->listen_fd, SHIM_CONNECTIONS_MAX) < 0)
+		return err_errno(err, errno, "listen");
 	return loop_add(&s->loop, s->listen_fd, EPOLLIN, on_accept, s, 0,
 			&s->accept_source, err);
 }
