@@ -23,6 +23,9 @@ static char body_room[DECISION_LOG_LINE_MAX - 1024];
 /* Random, so that nobody can make records alike that aren't. */
 static unsigned char hash_key[crypto_shorthash_KEYBYTES];
 
+static const char suppressed[] =
+	"denials in a flood were not recorded one by one";
+
 static uint64_t now_us(void)
 {
 	struct timespec t;
@@ -326,8 +329,7 @@ void journal_tick(struct journal *j)
 		    settle(j, p, &err) < 0)
 			j->n_lost += n;
 	}
-	(void)report(j, &j->n_suppressed,
-		     "denials in a flood were not recorded one by one", &err);
+	(void)report(j, &j->n_suppressed, suppressed, &err);
 }
 
 bool journal_is_idle(const struct journal *j)
@@ -355,17 +357,24 @@ int journal_open(struct journal *j, int dir_fd, const char *id,
 	return r;
 }
 
-void journal_close(struct journal *j)
+void journal_flush(struct journal *j)
 {
 	struct err err = ERR_INIT;
 
+	for (unsigned int i = 0; i < SHIM_LOG_PENDING_MAX; i++) {
+		uint64_t n = j->pending[i].n;
+
+		if (j->pending[i].key && settle(j, &j->pending[i], &err) < 0)
+			j->n_lost += n;
+	}
+	(void)report(j, &j->n_suppressed, suppressed, &err);
+}
+
+void journal_close(struct journal *j)
+{
 	if (j->fd < 0)
 		return;
-	for (unsigned int i = 0; i < SHIM_LOG_PENDING_MAX; i++)
-		if (j->pending[i].key)
-			(void)settle(j, &j->pending[i], &err);
-	(void)report(j, &j->n_suppressed,
-		     "denials in a flood were not recorded one by one", &err);
+	journal_flush(j);
 	j->fd = close_fd(j->fd);
 	j->dir_fd = close_fd(j->dir_fd);
 }

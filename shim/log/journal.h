@@ -99,5 +99,7 @@ int journal_write(struct journal *j, const struct journal_record *r,
 /* Write what has been pending for long enough: each second, unless idle. */
 void journal_tick(struct journal *j);
 bool journal_is_idle(const struct journal *j);
+/* Write all that is pending, now. */
+void journal_flush(struct journal *j);
 
 #endif

@@ -244,6 +244,7 @@ void sandbox_detach(struct sandboxes *all, struct sandbox_ref ref)
 			  is_live, s, &err) < 0)
 		sandbox_note(s, LOG_FINDING, REASON_SHIM_ERROR, "%s",
 			     err.text);
+	journal_flush(&s->journal);
 	sandbox_note(s, LOG_LIFECYCLE, REASON_ALLOWED,
 		     "detached: %llu allowed, %llu denied",
 		     (unsigned long long)s->journal.n_allowed,
