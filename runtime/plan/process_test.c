@@ -14,7 +14,7 @@ static void test_short_form_leaves_capabilities(void **state)
 	assert_false(w->plan->spec->process->no_new_privileges);
 	assert_note(&w->plan->changes,
 		    "process.capabilities: CAP_SYS_ADMIN removed from "
-		    "bounding, ambient",
+		    "bounding, inheritable, permitted, ambient",
 		    ANY);
 }
 

@@ -202,7 +202,8 @@ static inline void run_as(struct policy_build *b, const char *user,
 
 #define CAPS                                                         \
 	",'capabilities':{'bounding':['CAP_CHOWN','CAP_SYS_ADMIN']," \
-	"'ambient':['CAP_SYS_ADMIN']}"
+	"'inheritable':['CAP_SYS_ADMIN'],"                           \
+	"'permitted':['CAP_SYS_ADMIN'],'ambient':['CAP_SYS_ADMIN']}"
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
