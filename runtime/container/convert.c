@@ -64,6 +64,22 @@ int convert_namespaces(const struct oci_spec *spec, struct ns_set *ret,
 	return 0;
 }
 
+void convert_time_offsets(struct arena *a, const struct oci_spec *spec,
+			  struct ns_time_offset **ret, size_t *ret_n)
+{
+	const struct oci_linux *l = spec->linux_;
+	size_t n = l->time_offsets.n;
+
+	*ret = arena_array(a, struct ns_time_offset, n);
+	*ret_n = n;
+	for (size_t i = 0; i < n; i++)
+		(*ret)[i] = (struct ns_time_offset){
+			.clock = l->time_offsets.v[i].clock,
+			.secs = l->time_offsets.v[i].secs,
+			.nanosecs = l->time_offsets.v[i].nanosecs,
+		};
+}
+
 static int convert_mount(struct arena *a, const struct oci_mount *m,
 			 const char *bundle, struct mount_request *ret,
 			 struct err *err)

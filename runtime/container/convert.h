@@ -18,6 +18,7 @@ struct err;
 struct idmap;
 struct mount_request;
 struct ns_set;
+struct ns_time_offset;
 struct oci_capabilities;
 struct oci_process;
 struct oci_resources;
@@ -50,6 +51,11 @@ void convert_capabilities(const struct oci_capabilities *caps,
 /* Scheduler and I/O priority; NULL names where the process has none. */
 void convert_scheduler(struct arena *a, const struct oci_process *p,
 		       struct scheduler_spec *ret, const char **ret_ioclass);
+/* The execution domain's name; NULL when the config has none. */
+const char *convert_personality(const struct oci_spec *spec);
+/* "linux.timeOffsets". */
+void convert_time_offsets(struct arena *a, const struct oci_spec *spec,
+			  struct ns_time_offset **ret, size_t *ret_n);
 void convert_seccomp(struct arena *a, const struct oci_seccomp *sec,
 		     struct seccomp_spec *ret);
 

@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
+#include <sys/personality.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/own.h"
@@ -51,6 +52,11 @@ static const struct name_row io_classes[] = {
 	{ IOPRIO_CLASS_RT, "IOPRIO_CLASS_RT" },
 	{ IOPRIO_CLASS_BE, "IOPRIO_CLASS_BE" },
 	{ IOPRIO_CLASS_IDLE, "IOPRIO_CLASS_IDLE" },
+};
+
+static const struct name_row personalities[] = {
+	{ PER_LINUX, "LINUX" },
+	{ PER_LINUX32, "LINUX32" },
 };
 
 static const struct name_row actions[] = {
@@ -123,6 +129,13 @@ void convert_scheduler(struct arena *a, const struct oci_process *p,
 		.deadline_ns = s->deadline_ns,
 		.period_ns = s->period_ns,
 	};
+}
+
+const char *convert_personality(const struct oci_spec *spec)
+{
+	const struct oci_personality *p = spec->linux_->personality;
+
+	return p ? NAME_OF(personalities, p->domain) : NULL;
 }
 
 static void convert_rule(struct arena *a, const struct oci_seccomp_rule *from,

@@ -173,7 +173,8 @@ static int prepare_launch(struct create *c, struct err *err)
 		r = launch_container(&c->b, l, err);
 	if (r < 0)
 		return r;
-	l->enter.preserve_fds = a->preserve_fds;
+	l->enter.preserve_fds = a->listen_fds + a->preserve_fds;
+	l->enter.listen_fds = a->listen_fds;
 	l->enter.own_keyring = !a->no_new_keyring;
 	l->enter.keyring_name = arena_printf(c->arena, "_ses.%s", a->id);
 	if (!(l->ns.new_flags & CLONE_NEWNS) && l->ns.fd[NS_MOUNT] < 0)
@@ -199,18 +200,38 @@ static bool needs_middle(const struct launch *l)
 	return l->ns.fd[NS_USER] >= 0 || l->ns.fd[NS_PID] >= 0;
 }
 
+/* The cgroup namespace is made by the init, within its cgroups, the time
+ * namespace by begin_time, with its offsets. */
+static unsigned int clone_flags(const struct launch *l)
+{
+	return l->ns.new_flags &
+	       ~(unsigned int)(CLONE_NEWCGROUP | CLONE_NEWTIME);
+}
+
+/* The next child's time namespace; *ret_old_fd (owned) leads back. */
+static int begin_time(const struct launch *l, int *ret_old_fd, struct err *err)
+{
+	if (!(l->ns.new_flags & CLONE_NEWTIME))
+		return 0;
+	return ns_time_begin(l->time_offsets, l->n_time_offsets, ret_old_fd,
+			     err);
+}
+
 static __attribute__((noreturn)) void middle_main(struct create *c)
 {
 	struct launch *l = &c->launch;
+	own_close int time_fd = -EBADF;
 	struct err err;
 	pid_t pid;
 	int r = ns_set_join(&l->ns, &err);
 
 	/* joined here, once: the init has nothing left to join */
 	ns_set_done(&l->ns);
+	if (r == 0)
+		r = begin_time(l, &time_fd, &err);
 	pid = r < 0 ? r :
-		      ns_clone_sibling(l->ns.new_flags & ~(unsigned int)CLONE_NEWCGROUP,
-				       l->join.v2_dir_fd, &err);
+		      ns_clone_sibling(clone_flags(l), l->join.v2_dir_fd,
+				       &err);
 	if (pid < 0) {
 		sync_fail(l->sync_fd, &err);
 		_exit(1);
@@ -243,6 +264,27 @@ static int clone_middle(struct create *c, struct err *err)
 	return process_open(c->pid, 0, &c->pidfd, err);
 }
 
+static int clone_directly(struct create *c, int other_fd, struct err *err)
+{
+	struct launch *l = &c->launch;
+	own_close int time_fd = -EBADF;
+	int r = begin_time(l, &time_fd, err);
+	pid_t pid;
+
+	if (r < 0)
+		return r;
+	pid = ns_clone(clone_flags(l), l->join.v2_dir_fd, &c->pidfd, err);
+	if (pid == 0) {
+		close(other_fd);
+		init_main(l);
+	}
+	c->pid = pid;
+	r = pid < 0 ? (int)pid : 0;
+	if (r == 0 && time_fd >= 0)
+		r = ns_time_end(time_fd, err);
+	return r;
+}
+
 static int clone_init(struct create *c, struct err *err)
 {
 	struct launch *l = &c->launch;
@@ -253,19 +295,8 @@ static int clone_init(struct create *c, struct err *err)
 		return r;
 	c->sync_fd = sync[0];
 	l->sync_fd = l->enter.sync_fd = sync[1];
-	if (needs_middle(l)) {
-		r = clone_middle(c, err);
-	} else {
-		pid_t pid = ns_clone(l->ns.new_flags & ~(unsigned int)CLONE_NEWCGROUP,
-				     l->join.v2_dir_fd, &c->pidfd, err);
-
-		if (pid == 0) {
-			close(sync[0]);
-			init_main(l);
-		}
-		c->pid = pid;
-		r = pid < 0 ? (int)pid : 0;
-	}
+	r = needs_middle(l) ? clone_middle(c, err) :
+			      clone_directly(c, sync[0], err);
 	l->sync_fd = l->enter.sync_fd = close_fd(sync[1]);
 	return r;
 }
@@ -281,9 +312,7 @@ static int step_clone(struct create *c, struct err *err)
 		r = make_fifo(c, err);
 	if (r < 0)
 		return r;
-	/* hooks in the container get the state as it is then */
-	c->launch.state_json = record_hook_state(c->arena, c->state,
-						 OCI_CREATING);
+	c->launch.state = c->state;
 	r = clone_init(c, err);
 	if (r < 0)
 		return r;

@@ -25,6 +25,7 @@ struct create_args {
 	const char *pid_file;	    /* or NULL */
 	const char *console_socket; /* or NULL */
 	unsigned int preserve_fds;
+	unsigned int listen_fds; /* sockets of activation, before those */
 	bool no_pivot, no_new_keyring, no_cgroup;
 	/*
 	 * Steps at which to fail ("7") or to die ("7:kill"), for tests; NULL.

@@ -45,8 +45,27 @@ static bool parse_upstream(char *text, struct shim_upstream *ret)
 	return inet_pton(AF_INET6, text, ret->addr) == 1;
 }
 
+/*
+ * A server on the container's own loopback is whoever binds it there: the
+ * agent. Docker's embedded one is different: 127.0.0.11 is redirected to the
+ * daemon by NAT rules that it puts into the namespace.
+ */
+static bool is_agents_own(const struct shim_upstream *u)
+{
+	static const uint8_t v4[12] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t docker[4] = { 127, 0, 0, 11 };
+	static const uint8_t none[16], loopback6[16] = { [15] = 1 };
+
+	if (!memcmp(u->addr, none, 16) || !memcmp(u->addr, loopback6, 16))
+		return true;
+	return !memcmp(u->addr, v4, 12) &&
+	       (u->addr[12] == 0 ||
+		(u->addr[12] == 127 && memcmp(u->addr + 12, docker, 4) != 0));
+}
+
 /* resolv.conf(5): glibc's default without a nameserver is the local one. */
-static void add_upstreams(char *text, struct shim_attach *ret)
+static void add_upstreams(char *text, struct shim_attach *ret,
+			  blueprint_note note)
 {
 	for (char *line = text, *next; line && *line; line = next) {
 		const char *word;
@@ -66,8 +85,14 @@ static void add_upstreams(char *text, struct shim_attach *ret)
 			continue;
 		memcpy(address, word, n);
 		address[n] = '\0';
-		if (parse_upstream(address,
-				   &ret->upstream[ret->n_upstreams]))
+		if (!parse_upstream(address,
+				    &ret->upstream[ret->n_upstreams]))
+			continue;
+		if (is_agents_own(&ret->upstream[ret->n_upstreams]))
+			note("find nameservers: %s is left out: in the "
+			     "container it would be the agent's own",
+			     address);
+		else
 			ret->n_upstreams++;
 	}
 }
@@ -92,7 +117,7 @@ static int find_upstreams(struct create *c, struct shim_attach *ret,
 		return 0;
 	if (r < 0)
 		return err_wrap(err, "find nameservers");
-	add_upstreams(text, ret);
+	add_upstreams(text, ret, c->args->note);
 	return 0;
 }
 

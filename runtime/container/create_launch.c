@@ -123,6 +123,7 @@ int launch_process(struct blueprint *b, const struct oci_process *process,
 		     process->capabilities->unknown.v[i]);
 	convert_scheduler(b->arena, process, &ret->scheduler,
 			  &ret->ioprio_class);
+	ret->personality = convert_personality(b->plan->spec);
 	r = config_filter(b, note, ret, err);
 	if (r == 0)
 		r = policy_filters(b->plan, ret, err);
@@ -176,6 +177,7 @@ static void writable_paths(struct blueprint *b, struct launch *ret)
 int launch_container(struct blueprint *b, struct launch *ret, struct err *err)
 {
 	const struct oci_spec *spec = b->plan->spec;
+	struct ns_time_offset *offsets;
 	struct mount_request *mounts;
 	struct device *devices;
 	int r;
@@ -196,6 +198,8 @@ int launch_container(struct blueprint *b, struct launch *ret, struct err *err)
 	if (r < 0)
 		return r;
 	convert_devices(b->arena, spec, &devices, &ret->n_devices);
+	convert_time_offsets(b->arena, spec, &offsets, &ret->n_time_offsets);
+	ret->time_offsets = offsets;
 	ret->mounts = mounts;
 	ret->devices = devices;
 	for (size_t i = 0; i < b->plan->n_layers; i++)

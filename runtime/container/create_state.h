@@ -39,7 +39,8 @@ struct create {
 
 #define CREATE_INIT(a, create_args)                                            \
 	{                                                                      \
-		.arena = (a), .cgroup = arena_new((a), struct cgroup), .args = (create_args), .b = BLUEPRINT_INIT(a),   \
+		.arena = (a), .cgroup = arena_new((a), struct cgroup),         \
+		.args = (create_args), .b = BLUEPRINT_INIT(a),                 \
 		.store = STORE_INIT, .entry = STORE_ENTRY_INIT,                \
 		.launch = { .join = CGROUP_JOIN_INIT,                          \
 			    .enter = { .proc_fd = -EBADF },                    \

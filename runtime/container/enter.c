@@ -276,15 +276,31 @@ static int become_user(const struct enter *e, const struct identity *id,
 	return capability_apply(&e->caps, err);
 }
 
-static int set_environment(const struct oci_process *p,
-			   const struct identity *id, struct err *err)
+static int set_listen_fds(unsigned int n)
 {
+	char text[16];
+
+	if (!n)
+		return 0;
+	snprintf(text, sizeof(text), "%u", n);
+	if (setenv("LISTEN_FDS", text, 1) < 0)
+		return -1;
+	snprintf(text, sizeof(text), "%d", (int)getpid());
+	return setenv("LISTEN_PID", text, 1);
+}
+
+static int set_environment(const struct enter *e, const struct identity *id,
+			   struct err *err)
+{
+	const struct oci_process *p = e->process;
+
 	clearenv();
 	for (size_t i = 0; i < p->env.n; i++)
 		if (putenv((char *)(uintptr_t)p->env.v[i]) != 0)
 			return err_errno(err, errno, "set environment");
-	if (!getenv("HOME") &&
-	    setenv("HOME", id->home[0] ? id->home : "/", 1) < 0)
+	if ((!getenv("HOME") &&
+	     setenv("HOME", id->home[0] ? id->home : "/", 1) < 0) ||
+	    set_listen_fds(e->listen_fds) < 0)
 		return err_errno(err, errno, "set environment");
 	return 0;
 }
@@ -340,7 +356,7 @@ int enter_confine(struct enter *e, char *ret_path, size_t size,
 	if (r == 0 && late_chdir)
 		r = change_folder(p->cwd, err);
 	if (r == 0)
-		r = set_environment(p, &id, err);
+		r = set_environment(e, &id, err);
 	if (r == 0) {
 		umask(p->user.umask.set ? p->user.umask.v : 0022);
 		if (close_range(3 + e->preserve_fds, ~0U,

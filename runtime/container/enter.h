@@ -40,6 +40,7 @@ struct enter {
 	const struct oci_process *process;
 	struct scheduler_spec scheduler; /* policy NULL: unchanged */
 	const char *ioprio_class;	 /* NULL: unchanged */
+	const char *personality;	 /* "LINUX32"; NULL: unchanged */
 	struct capability_sets caps;
 
 	struct seccomp_prog seccomp; /* the config's; n_insns 0: none */
@@ -56,6 +57,7 @@ struct enter {
 	int sync_fd;  /* to the parent: sync.h */
 	int slave_fd; /* terminal, or -EBADF */
 	unsigned int preserve_fds;
+	unsigned int listen_fds; /* how many of them sd_listen_fds(3) means */
 	bool own_keyring;
 	const char *keyring_name;
 };

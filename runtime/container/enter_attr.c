@@ -11,6 +11,7 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/container/enter.h"
 #include "runtime/container/enter_attr.h"
+#include "runtime/linux/personality.h"
 #include "runtime/linux/process.h"
 #include "runtime/linux/scheduler.h"
 #include "runtime/oci/spec.h"
@@ -68,6 +69,8 @@ int enter_attributes(const struct enter *e, struct err *err)
 	if (r == 0 && e->ioprio_class)
 		r = scheduler_set_ioprio(e->ioprio_class,
 					 p->io_priority->priority, err);
+	if (r == 0 && e->personality)
+		r = personality_set(e->personality, err);
 	if (r == 0)
 		r = set_labels(e, err);
 	return r;

@@ -212,6 +212,14 @@ static void reset_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* runtime-spec config.md, execCPUAffinity.final: after the process is in the
+ * container's cgroup. Otherwise every CPU of the cpuset. */
+static int set_affinity(const struct oci_cpu_affinity *a, struct err *err)
+{
+	return a && a->final ? scheduler_set_affinity(a->final, err) :
+			       scheduler_reset_affinity(err);
+}
+
 static __attribute__((noreturn)) void final_main(struct exec *x)
 {
 	char program[4096];
@@ -227,7 +235,7 @@ static __attribute__((noreturn)) void final_main(struct exec *x)
 		r = sync_wait(x->sync_fd, SYNC_GO, "osh-runtime", &m, NULL,
 			      &err);
 	if (r == 0)
-		r = scheduler_reset_affinity(&err);
+		r = set_affinity(x->process->exec_cpu_affinity, &err);
 	if (r == 0)
 		r = make_terminal(x, &x->enter.slave_fd, &err);
 	if (r == 0)
@@ -263,7 +271,7 @@ static __attribute__((noreturn)) void middle_main(struct exec *x)
 	struct err err;
 	pid_t pid = -1;
 	bool userns = (x->ns_flags & CLONE_NEWUSER) != 0;
-	int r;
+	int r = 0;
 
 	close_others(x);
 	/* the container's processes must not reach into us (ptrace,
@@ -271,8 +279,13 @@ static __attribute__((noreturn)) void middle_main(struct exec *x)
 	 * does the same */
 	if (!userns && prctl(PR_SET_DUMPABLE, 0) < 0)
 		_exit(1);
+	if (x->process->exec_cpu_affinity &&
+	    x->process->exec_cpu_affinity->initial)
+		r = scheduler_set_affinity(
+			x->process->exec_cpu_affinity->initial, &err);
 	/* cgroups first: their files are the host's */
-	r = cgroup_join_self(&x->join, false, &err);
+	if (r == 0)
+		r = cgroup_join_self(&x->join, false, &err);
 	if (r == 0)
 		r = ns_join_process(x->init_pidfd, x->ns_flags, &err);
 	if (r == 0 && userns && (setresgid(0, 0, 0) < 0 ||
@@ -390,7 +403,7 @@ static int prepare(struct exec *x, struct err *err)
 	const struct exec_args *a = x->args;
 	unsigned int all = CLONE_NEWUSER | CLONE_NEWIPC | CLONE_NEWUTS |
 			   CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWNS |
-			   CLONE_NEWCGROUP;
+			   CLONE_NEWCGROUP | CLONE_NEWTIME;
 	bool terminal;
 	int r = check_container(x, err);
 

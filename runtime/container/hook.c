@@ -61,6 +61,8 @@ become_hook(const struct oci_hook *h, int state_fd, int stderr_fd)
 				      empty;
 	sigset_t none;
 
+	/* a group of its own: a timeout ends all that the hook started */
+	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -161,7 +163,8 @@ static int run_one(const struct oci_hook *h, const char *json, size_t len,
 	r = pidfd < 0 ? -errno :
 			wait_for(pid, pidfd, out_fd, deadline, &said, &status);
 	if (r < 0) {
-		kill(pid, SIGKILL);
+		kill(-pid, SIGKILL);
+		kill(pid, SIGKILL); /* it had no time for a group */
 		waitpid(pid, &status, 0);
 		if (r == -ETIMEDOUT)
 			return err_set(err, ETIMEDOUT,

@@ -30,10 +30,10 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/err.h"
 #include "runtime/base/fds.h"
+#include "runtime/base/io.h"
 #include "runtime/base/own.h"
 #include "runtime/base/path.h"
 #include "runtime/base/strbuf.h"
-#include "runtime/container/hook.h"
 #include "runtime/container/init_root.h"
 #include "runtime/container/launch.h"
 #include "runtime/container/sync.h"
@@ -66,6 +66,8 @@ static int step_cgroup(struct init *i, struct err *err)
 	bool v2_done = i->l->join.v2_dir_fd >= 0;
 	int r = cgroup_join_self(&i->l->join, v2_done, err);
 
+	/* the host's files, writable: not a moment longer than needed */
+	cgroup_join_close(&i->l->join);
 	if (r == 0)
 		r = init_root_cgroups(&i->root, i->l, err);
 	if (r == 0 && (i->l->ns.new_flags & CLONE_NEWCGROUP) &&
@@ -171,9 +173,17 @@ static int step_tell_root(struct init *i, struct err *err)
 
 static int step_confine(struct init *i, struct err *err)
 {
-	i->l->enter.slave_fd = i->root.slave_fd;
-	return enter_confine(&i->l->enter, i->program, sizeof(i->program),
-			     err);
+	struct enter *e = &i->l->enter;
+	int r;
+
+	e->slave_fd = i->root.slave_fd;
+	r = enter_confine(e, i->program, sizeof(i->program), err);
+	/* who waits for start holds nothing of the host (CVE-2024-21626) */
+	e->proc_fd = close_fd(e->proc_fd);
+	i->l->console_fd = close_fd(i->l->console_fd);
+	for (int k = 0; k < ENTER_LAYERS_MAX; k++)
+		e->landlock_fd[k] = close_fd(e->landlock_fd[k]);
+	return r;
 }
 
 static int step_tell_created(struct init *i, struct err *err)
@@ -212,15 +222,18 @@ static void wait_for_start(const struct launch *l)
 		_exit(1);
 }
 
+/* A byte that is left in the FIFO tells `start` that the program never ran:
+ * it sees our end closed by execve or exit, and looks (lifecycle.c). */
 static void run_start_hooks(const struct launch *l)
 {
 	struct err err;
 
-	if (!l->spec->hooks || !l->spec->hooks->start_container.n)
+	if (!l->spec->hooks)
 		return;
-	if (hook_run(&l->spec->hooks->start_container, "startContainer",
-		     l->state_json, strlen(l->state_json), &err) < 0) {
+	if (init_root_hooks(l, &l->spec->hooks->start_container,
+			    "startContainer", OCI_CREATED, &err) < 0) {
 		dprintf(STDERR_FILENO, "%s\n", err.text);
+		io_write_all(l->start_fd, "x", 1);
 		_exit(1);
 	}
 }

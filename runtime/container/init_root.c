@@ -14,6 +14,7 @@
 #include "runtime/container/hook.h"
 #include "runtime/container/init_root.h"
 #include "runtime/container/launch.h"
+#include "runtime/container/record.h"
 #include "runtime/linux/landlock.h"
 #include "runtime/linux/mountfd.h"
 #include "runtime/linux/sysctl.h"
@@ -122,6 +123,38 @@ static int make_terminal(struct init_root *ir, const struct launch *l,
 	return r;
 }
 
+/* As the peers do: an image need not have its working directory. Whether the
+ * user may enter it is chdir's affair. */
+static int make_cwd(const struct init_root *ir, const char *cwd,
+		    struct err *err)
+{
+	own_close int fd = -EBADF;
+	int r = path_mkdirs_in(ir->root_fd, cwd, 0755, &fd, err);
+
+	if (r == -EACCES || r == -EPERM || r == -EROFS)
+		return 0;
+	return r < 0 ? err_wrap(err, "make process.cwd %s", cwd) : 0;
+}
+
+/* runtime-spec config.md, "POSIX-platform Hooks": in the container's
+ * namespaces, pid is what the container sees. */
+int init_root_hooks(const struct launch *l, const struct oci_hook_list *list,
+		    const char *kind, enum oci_status status, struct err *err)
+{
+	struct oci_state state = *l->state;
+	struct arena a = ARENA_INIT;
+	const char *json;
+	int r;
+
+	if (!list->n)
+		return 0;
+	state.pid = getpid();
+	json = record_hook_state(&a, &state, status);
+	r = hook_run(list, kind, json, strlen(json), err);
+	arena_done(&a);
+	return r;
+}
+
 int init_root_build(struct init_root *ir, struct launch *l, struct err *err)
 {
 	const struct oci_spec *s = l->spec;
@@ -134,9 +167,11 @@ int init_root_build(struct init_root *ir, struct launch *l, struct err *err)
 		r = fill_dev(ir, l, err);
 	if (r == 0)
 		r = make_terminal(ir, l, err);
-	if (r == 0 && s->hooks && s->hooks->create_container.n)
-		r = hook_run(&s->hooks->create_container, "createContainer",
-			     l->state_json, strlen(l->state_json), err);
+	if (r == 0 && s->hooks)
+		r = init_root_hooks(l, &s->hooks->create_container,
+				    "createContainer", OCI_CREATING, err);
+	if (r == 0)
+		r = make_cwd(ir, s->process->cwd, err);
 	if (r == 0)
 		r = keep_writable(ir, l, err);
 	if (r == 0)

@@ -7,9 +7,11 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/linux/mount_cgroup.h"
+#include "runtime/oci/state.h"
 
 struct err;
 struct launch;
+struct oci_hook_list;
 
 struct init_root {
 	struct arena arena;
@@ -25,6 +27,10 @@ int init_root_cgroups(struct init_root *ir, const struct launch *l,
 		      struct err *err);
 /* Mounts, devices, terminal, createContainer hooks. */
 int init_root_build(struct init_root *ir, struct launch *l, struct err *err);
+/* The hooks that run in the container's namespaces, with @status in their
+ * state; none is no error. */
+int init_root_hooks(const struct launch *l, const struct oci_hook_list *list,
+		    const char *kind, enum oci_status status, struct err *err);
 /* pivot_root, sysctls, masked and read-only paths, host name. */
 int init_root_switch(struct init_root *ir, struct launch *l, struct err *err);
 /* Resolve the policy's paths in the new root: l->enter.landlock_fd. */

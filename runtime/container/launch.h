@@ -23,6 +23,7 @@
 
 struct err;
 struct oci_spec;
+struct oci_state;
 
 /* One rule of a Landlock ruleset, as the plan has it. */
 struct launch_path {
@@ -45,6 +46,8 @@ struct launch {
 	const char *rootfs;	     /* absolute, on the host */
 	struct ns_set ns;	     /* owned */
 	struct idmap idmap;
+	const struct ns_time_offset *time_offsets;
+	size_t n_time_offsets;
 	struct cgroup_join join; /* owned */
 	bool in_userns;		 /* the container has one of its own */
 	bool rootless;		 /* we are in one ourselves */
@@ -60,7 +63,7 @@ struct launch {
 	size_t n_writable;
 	struct enter enter;
 
-	const char *state_json; /* for createContainer, startContainer hooks */
+	const struct oci_state *state; /* for the hooks that the init runs */
 	int start_fd;		/* the FIFO, open for reading and writing */
 	int console_fd;		/* the console socket, or -EBADF */
 	int sync_fd;		/* the init's end */

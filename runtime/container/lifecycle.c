@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
@@ -62,36 +64,46 @@ static int load_hooks(struct arena *a, const struct container *c,
 	return 0;
 }
 
-static void run_late_hooks(struct arena *a, const struct container *c,
-			   bool after_stop, void (*note)(const char *fmt, ...))
+static void run_poststart(struct arena *a, const struct container *c,
+			  const struct oci_hooks *hooks,
+			  void (*note)(const char *fmt, ...))
 {
-	struct oci_hooks *hooks;
-	struct err err;
 	const char *json;
 
-	if (load_hooks(a, c, &hooks, &err) < 0) {
-		note("read hooks: %s", err.text);
+	if (!hooks || !hooks->poststart.n)
 		return;
-	}
-	if (!hooks)
-		return;
-	json = record_hook_state(a, c->record.state,
-				 after_stop ? OCI_STOPPED : OCI_RUNNING);
-	if (after_stop)
-		hook_run_all(&hooks->poststop, "poststop", json, strlen(json),
-			     note);
-	else
-		hook_run_all(&hooks->poststart, "poststart", json,
-			     strlen(json), note);
+	json = record_hook_state(a, c->record.state, OCI_RUNNING);
+	hook_run_all(&hooks->poststart, "poststart", json, strlen(json), note);
 }
 
 /* -------------------------------------------------------------------- start */
+
+/*
+ * The init has the FIFO open until it becomes the program or ends: the last
+ * reader's going is POLLERR at our end. A byte that is still in the FIFO then
+ * was put back by an init whose startContainer hook failed.
+ */
+static int wait_for_exec(int fd, struct err *err)
+{
+	struct pollfd p = { .fd = fd };
+	int left = 0;
+
+	while (poll(&p, 1, -1) < 0)
+		if (errno != EINTR)
+			return err_errno(err, errno, "wait for the program");
+	if (ioctl(fd, FIONREAD, &left) < 0)
+		return err_errno(err, errno, "read FIFO");
+	if (left)
+		return err_set(err, ECANCELED, "a startContainer hook failed");
+	return 0;
+}
 
 int container_start(struct arena *a, const char *root, const char *id,
 		    void (*note)(const char *fmt, ...), struct err *err)
 {
 	own_container struct container c = CONTAINER_INIT;
 	own_close int fd = -EBADF;
+	struct oci_hooks *hooks;
 	enum oci_status status;
 	int r = container_open(a, root, id, true, &c, err);
 
@@ -108,6 +120,9 @@ int container_start(struct arena *a, const char *root, const char *id,
 			       "start container %s: cannot start a container "
 			       "in the %s state",
 			       id, oci_status_name(status));
+	r = load_hooks(a, &c, &hooks, err);
+	if (r < 0)
+		return err_wrap(err, "start container %s", id);
 	/* the init has it open for reading, or it is dead */
 	fd = openat(c.entry.dir_fd, "start",
 		    O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
@@ -121,7 +136,12 @@ int container_start(struct arena *a, const char *root, const char *id,
 	r = io_write_all(fd, "x", 1);
 	if (r < 0)
 		return err_errno(err, -r, "start container %s: write FIFO", id);
-	run_late_hooks(a, &c, false, note);
+	if (hooks && (hooks->start_container.n || hooks->poststart.n)) {
+		r = wait_for_exec(fd, err);
+		if (r < 0)
+			return err_wrap(err, "start container %s", id);
+	}
+	run_poststart(a, &c, hooks, note);
 	return 0;
 }
 
