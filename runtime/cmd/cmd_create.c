@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "runtime/base/log.h"
+#include "runtime/base/num.h"
 #include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
 #include "runtime/cmd/cmd.h"
 #include "runtime/cmd/cmd_create.h"
 #include "runtime/container/create.h"
 #include "runtime/container/self.h"
+
+enum { LISTEN_FDS_MAX = 1024 };
 
 #define CREATE_OPTION(member) offsetof(struct create_options, member)
 
@@ -27,6 +32,19 @@ const struct option_row cmd_create_options[] = {
 	{ .name = NULL },
 };
 
+/* sd_listen_fds(3): sockets that were handed to us are the container's. */
+static unsigned int listen_fds(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *n = getenv("LISTEN_FDS");
+	uint32_t for_pid, count;
+
+	if (!pid || !n || num_parse_u32(pid, UINT32_MAX, &for_pid) < 0 ||
+	    for_pid != (uint32_t)getpid() ||
+	    num_parse_u32(n, LISTEN_FDS_MAX, &count) < 0)
+		return 0;
+	return count;
+}
+
 void cmd_create_fill(struct cmd_global *g, const struct create_options *o,
 		     const char *id, struct create_args *ret)
 {
@@ -38,6 +56,7 @@ void cmd_create_fill(struct cmd_global *g, const struct create_options *o,
 		.pid_file = o->pid_file,
 		.console_socket = o->console_socket,
 		.preserve_fds = o->preserve_fds,
+		.listen_fds = listen_fds(),
 		.no_pivot = o->no_pivot,
 		.no_new_keyring = o->no_new_keyring,
 		.no_cgroup = g->cgroup_manager &&

@@ -106,6 +106,37 @@ static int check_terminal(const struct create *c, struct err *err)
 	return 0;
 }
 
+/*
+ * A namespace that is joined by path and turns out to be our own is the host's:
+ * the policy's rules would filter the host, or nothing.
+ */
+static int check_namespaces(const struct create *c, struct err *err)
+{
+	const struct pair_list *checks = &c->b.plan->ns_checks;
+
+	for (size_t i = 0; i < checks->n; i++) {
+		const char *path = checks->v[i].value;
+		enum ns kind = ns_by_name(checks->v[i].key);
+		struct stat theirs, ours;
+		char own[64];
+
+		snprintf(own, sizeof(own), "/proc/self/ns/%s",
+			 ns_table[kind].proc);
+		if (stat(path, &theirs) < 0)
+			return err_errno(err, errno, "open namespace %s", path);
+		if (stat(own, &ours) < 0)
+			return err_errno(err, errno, "open namespace %s", own);
+		if (theirs.st_dev == ours.st_dev &&
+		    theirs.st_ino == ours.st_ino)
+			return err_set(err, EINVAL,
+				       "check %s namespace %s: it is the "
+				       "host's; give the container one of its "
+				       "own",
+				       checks->v[i].key, path);
+	}
+	return 0;
+}
+
 static int step_plan(struct create *c, struct err *err)
 {
 	int r = blueprint_plan(&c->b, &c->store, err);
@@ -114,6 +145,8 @@ static int step_plan(struct create *c, struct err *err)
 		c->args->note("plan: %s (%s)",
 			      c->b.plan->warnings.v[i].text,
 			      c->b.plan->warnings.v[i].cause);
+	if (r == 0)
+		r = check_namespaces(c, err);
 	if (r == 0)
 		r = check_terminal(c, err);
 	return r == 0 ? create_state_plan(c, err) : r;

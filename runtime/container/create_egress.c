@@ -110,6 +110,8 @@ static int find_upstreams(struct create *c, struct shim_attach *ret,
 
 	if (!path)
 		path = "/etc/resolv.conf";
+	else if (path[0] != '/')
+		path = arena_printf(c->arena, "%s/%s", c->b.bundle, path);
 	r = io_read_file(c->arena, AT_FDCWD, path, RESOLV_CONF_MAX, &text, NULL,
 			 err);
 	/* no file: no names, as for any program on such a host */
@@ -155,8 +157,7 @@ static void fill_attach(struct create *c, struct shim_attach *ret)
 	*ret = (struct shim_attach){
 		.inbound = plan->inbound_none ? SHIM_INBOUND_NONE :
 						SHIM_INBOUND_LISTENING,
-		.on_death = plan->kill_on_shim_death ? SHIM_ON_DEATH_KILL :
-						       SHIM_ON_DEATH_KEEP,
+		.on_death = SHIM_ON_DEATH_KEEP,
 		.deny_all = plan->egress == OCI_EGRESS_DENY_ALL,
 		.log_max_bytes = c->b.host.log.max_bytes,
 	};

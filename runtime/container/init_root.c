@@ -45,17 +45,24 @@ static int keep_writable(const struct init_root *ir, const struct launch *l,
 			 struct err *err)
 {
 	for (size_t k = 0; k < l->n_writable; k++) {
-		own_close int fd =
-			path_try_in(ir->root_fd, l->writable[k], O_PATH);
+		const char *path = l->writable[k];
+		own_close int fd = path_try_in(ir->root_fd, path, O_PATH);
+		own_close int mount_fd = -EBADF;
 		int r;
 
 		if (fd == -ENOENT)
 			continue;
 		if (fd < 0)
-			return err_errno(err, -fd, "open %s", l->writable[k]);
-		r = mountfd_bind(fd, fd, l->writable[k], err);
+			return err_errno(err, -fd, "open %s", path);
+		/* with the mounts below it, whose own flags stay */
+		r = mountfd_clone(fd, "", true, path, &mount_fd, err);
+		if (r == 0)
+			r = mountfd_setattr(mount_fd, 0, MOUNT_ATTR_RDONLY,
+					    false, path, err);
+		if (r == 0)
+			r = mountfd_attach(mount_fd, fd, path, err);
 		if (r < 0)
-			return r;
+			return err_wrap(err, "keep %s writable", path);
 	}
 	return 0;
 }
