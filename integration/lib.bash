@@ -140,16 +140,20 @@ plain_host_config()
 }
 
 # bundle [FILTER]: a fresh busybox bundle in $BUNDLE, its config changed by a
-# jq filter; $ID is the container's id.
+# jq filter; $ID is the container's id. The root filesystem is a copy of
+# $IMAGE_ROOTFS, or $SHARED_ROOTFS itself.
 bundle()
 {
 	ID=t$BATS_TEST_NUMBER-$BOX_ID
 	BUNDLE=$OSH_BOX/bundle/$BATS_TEST_NUMBER
-	ROOTFS=$BUNDLE/rootfs
+	ROOTFS=${SHARED_ROOTFS:-$BUNDLE/rootfs}
 	mkdir -p "$BUNDLE"
-	cp -a "${IMAGE_ROOTFS:-$OSH_BOX/busybox.rootfs}" "$ROOTFS"
+	[ -e "$ROOTFS" ] ||
+		cp -a "${IMAGE_ROOTFS:-$OSH_BOX/busybox.rootfs}" "$ROOTFS"
 	jq --arg id "$ID" '.linux.cgroupsPath = "/osh-test/\($id)"' \
 		"$INTEGRATION/fixture/config.json" >"$BUNDLE/config.json"
+	[ -z "${SHARED_ROOTFS-}" ] ||
+		config '.root.path = $p' --arg p "$SHARED_ROOTFS"
 	[ $# -eq 0 ] || config "$@"
 }
 
@@ -244,6 +248,15 @@ assert_error()
 	assert_output --partial "$1"
 }
 
+# holds FILTER [JQ-OPTION...]: of the document on stdin. (jq -e alone succeeds
+# when there is no document at all.)
+holds()
+{
+	local filter=$1
+	shift
+	jq -es "length > 0 and all(.[]; $filter)" "$@" >/dev/null
+}
+
 state_of()
 {
 	rt state "$ID" | jq -r .status
@@ -323,6 +336,21 @@ online()
 }
 
 internet() { "$INTEGRATION/internet/internet" "$1" world "${@:2}"; }
+
+# agent_bundle: the agent's image in a fresh sandbox of the small internet,
+# as a client configures one; the policy is in an annotation.
+agent_bundle()
+{
+	SANDBOX=$BATS_TEST_NUMBER
+	SHARED_ROOTFS=$OSH_BOX/agent.rootfs bundle
+	config '(.linux.namespaces[] | select(.type == "network")).path = $p' \
+		--arg p "$(internet sandbox "$SANDBOX")"
+	add_mount /etc/resolv.conf bind \
+		"$(internet folder)/resolv.conf" bind ro
+	[ -z "${POLICY-}" ] || config \
+		'.annotations["ai.openshell.policy"] = $p' --rawfile p "$POLICY"
+	internet reset
+}
 
 # policy TEXT: written to $POLICY; $ANNOTATION is what gives it to a client.
 policy()

@@ -40,6 +40,7 @@ pod()
 	POD=$(cri RunPodSandbox "$(jq -n --argjson c "$SANDBOX" \
 		'{config: $c, runtime_handler: "osh"}')" |
 		jq -re .pod_sandbox_id)
+	[ -n "$POD" ]
 }
 
 # container NAME FIELDS: create and start one in the pod; its id in CONTAINER.
@@ -55,6 +56,7 @@ container()
 				capabilities: {}}},
 			annotations: $sandbox.annotations} + $f)}')
 	CONTAINER=$(cri CreateContainer "$request" | jq -re .container_id)
+	[ -n "$CONTAINER" ] || return 1
 	cri StartContainer "{\"container_id\": \"$CONTAINER\"}" >/dev/null
 }
 
@@ -153,7 +155,7 @@ SLEEP='{"command": ["sleep", "300"]}'
 	pod
 	container c "$SLEEP"
 	cri ContainerStats "{\"container_id\": \"$CONTAINER\"}" |
-		jq -e '.stats.memory.working_set_bytes.value | tonumber > 0'
+		holds '.stats.memory.working_set_bytes.value | tonumber > 0'
 }
 
 @test "a shared pid namespace ends with its pod" {

@@ -87,26 +87,27 @@ poststop 2"
 	script 'exec sleep 300'
 	created
 	rt start "$ID"
-	wait_for jq -e .id "$BUNDLE/shared/poststart"
+	written() { holds .id <"$BUNDLE/shared/poststart"; }
+	wait_for written
 	rt delete --force "$ID"
 	for kind in prestart createRuntime createContainer startContainer \
 		poststart poststop; do
-		jq -e --arg id "$ID" --arg bundle "$BUNDLE" '.id == $id and
-			.bundle == $bundle and .ociVersion and
+		holds '.id == $id and .bundle == $bundle and .ociVersion and
 			.annotations["org.example.key"] == "value"' \
-			"$BUNDLE/shared/$kind"
+			--arg id "$ID" --arg bundle "$BUNDLE" \
+			<"$BUNDLE/shared/$kind"
 	done
 	# within the container's namespaces, its init may be known as 1
-	jq -e --argjson pid "$PID" '.pid == $pid or .pid == 1' \
-		"$BUNDLE/shared/createContainer"
+	holds '.pid == $pid or .pid == 1' --argjson pid "$PID" \
+		<"$BUNDLE/shared/createContainer"
 	for kind in prestart createRuntime; do
-		jq -e --argjson pid "$PID" '.pid == $pid and
+		holds '.pid == $pid and
 			(.status == "creating" or .status == "created")' \
-			"$BUNDLE/shared/$kind"
+			--argjson pid "$PID" <"$BUNDLE/shared/$kind"
 	done
-	jq -e '.status == "created"' "$BUNDLE/shared/startContainer"
-	is_runc || jq -e '.status == "running"' "$BUNDLE/shared/poststart"
-	jq -e '.status == "stopped"' "$BUNDLE/shared/poststop"
+	holds '.status == "created"' <"$BUNDLE/shared/startContainer"
+	is_runc || holds '.status == "running"' <"$BUNDLE/shared/poststart"
+	holds '.status == "stopped"' <"$BUNDLE/shared/poststop"
 }
 
 @test "createRuntime runs in the runtime's namespaces, createContainer within" {

@@ -25,7 +25,7 @@ needs root box
 	run rt --help
 	assert_success
 	assert_output --partial create
-	run rt help
+	run rt create -h
 	assert_success
 	run rt create --help
 	assert_success
@@ -46,7 +46,7 @@ needs root box
 	cd "$BUNDLE"
 	rm config.json
 	rt spec
-	jq -e '.ociVersion and .process.args and .linux.namespaces' config.json
+	holds '.ociVersion and .process.args and .linux.namespaces' <config.json
 	script 'id -u'
 	config '.process.terminal = false'
 	in_container
@@ -65,14 +65,14 @@ needs root box
 	bundle
 	rm "$BUNDLE/config.json"
 	rt spec --rootless --bundle "$BUNDLE"
-	jq -e '.linux.uidMappings[0].size == 1 and
-		any(.linux.namespaces[]; .type == "user")' "$BUNDLE/config.json"
+	holds '.linux.uidMappings[0].size == 1 and
+		any(.linux.namespaces[]; .type == "user")' <"$BUNDLE/config.json"
 }
 
 @test "features is JSON that ends with a newline and has the schema's keys" {
 	rt features >"$OSH_BOX/features.json"
 	[ "$(tail -c 1 "$OSH_BOX/features.json" | xxd -p)" = 0a ]
-	jq -e '(.ociVersionMin | test("^1\\.")) and
+	holds '(.ociVersionMin | test("^1\\.")) and
 		(.ociVersionMax | test("^1\\.")) and
 		(.hooks | length == 6) and
 		(.mountOptions | index("rbind") and index("ro")) and
@@ -82,7 +82,7 @@ needs root box
 		.linux.seccomp.enabled and
 		(.linux.seccomp.actions | index("SCMP_ACT_ERRNO")) and
 		(.linux.seccomp.operators | index("SCMP_CMP_MASKED_EQ"))' \
-		"$OSH_BOX/features.json"
+		<"$OSH_BOX/features.json"
 }
 
 @test "features lists exactly the mount options that create takes" {

@@ -28,12 +28,11 @@ needs root box
 	running
 	run rt state "$ID"
 	assert_success
-	echo "$output" | jq -e --arg id "$ID" --arg bundle "$BUNDLE" \
-		--argjson pid "$PID" '
-		(.ociVersion | test("^1\\.[0-9]+\\.[0-9]+")) and .id == $id and
+	holds '(.ociVersion | test("^1\\.[0-9]+\\.[0-9]+")) and .id == $id and
 		.status == "running" and .pid == $pid and
 		.bundle == $bundle and
-		.annotations["org.example.key"] == "a value"'
+		.annotations["org.example.key"] == "a value"' --arg id "$ID" --arg bundle "$BUNDLE" \
+		--argjson pid "$PID" <<<"$output"
 }
 
 @test "state of a stopped container has ociVersion and no live pid" {
@@ -42,7 +41,7 @@ needs root box
 	wait_state stopped
 	run rt state "$ID"
 	assert_success
-	echo "$output" | jq -e '.ociVersion and .status == "stopped" and
+	holds <<<"$output" '.ociVersion and .status == "stopped" and
 		((.pid // 0) == 0)'
 }
 
@@ -409,7 +408,7 @@ needs root box
 	run rt --log "$BUNDLE/log" --log-format json create \
 		--bundle "$BUNDLE" "$ID"
 	assert_failure
-	tail -n 1 "$BUNDLE/log" | jq -e '.level == "error" and .time and
+	tail -n 1 "$BUNDLE/log" | holds '.level == "error" and .time and
 		(.msg | contains("executable file not found in $PATH"))'
 }
 
@@ -445,9 +444,9 @@ needs root box
 	run rt list
 	assert_output --regexp '^ID +PID +STATUS +BUNDLE +CREATED +OWNER'
 	assert_line --regexp "^$ID +$PID +running +$BUNDLE "
-	rt list --format json | jq -e --arg id "$ID" '.[] | select(.id == $id) |
+	rt list --format json | holds 'any(.[]; .id == $id and
 		.status == "running" and .pid > 0 and .bundle and .created and
-		.ociVersion and has("owner")'
+		.ociVersion and has("owner"))' --arg id "$ID"
 	run rt list --quiet
 	assert_line "$ID"
 }
@@ -507,6 +506,7 @@ needs root box
 }
 
 @test "create and delete race on the same id: one wins, nothing is left" {
+	! is_runc || skip "runc #4735: 1.1 leaves cgroups of the losers"
 	local i pids pid won=0
 	bundle
 	script 'exec sleep 300'

@@ -346,9 +346,11 @@ propagation_of()
 	for name in cpuinfo diskstats loadavg stat swaps uptime net/dev; do
 		add_mount "/proc/$name" bind "$BUNDLE/src/faked" bind ro
 	done
-	in_container 'cat /proc/cpuinfo /proc/stat /proc/net/dev'
+	# /proc/net is a link to the reader's own: over there it does nothing
+	in_container 'cat /proc/cpuinfo /proc/stat /proc/1/net/dev'
 	assert_success
-	assert_equal "${#lines[@]}" 3
+	assert_line --index 0 faked
+	assert_line --index 1 faked
 }
 
 @test "a mount whose type the kernel lacks is refused by name" {

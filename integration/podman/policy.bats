@@ -140,7 +140,7 @@ print(urllib.request.urlopen("http://other.github.com:8080/", timeout=10)
 	assert_line --regexp '^DENY  .*dest=192\.31\.196\.77:80'
 	assert_line --regexp '^DENY  .*dest=api\.github\.com:8080'
 	assert_line --regexp '^ALLOW  .*dest=api\.github\.com:80'
-	decisions "$ID" | jq -e '[.[].seq] == [range(1; length + 1)]'
+	decisions "$ID" | holds '[.[].seq] == [range(1; length + 1)]'
 	run "$OSH_RUNTIME" log --verify "$ID"
 	assert_success
 }
