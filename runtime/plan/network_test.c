@@ -171,14 +171,17 @@ static void test_inbound(void **state)
 	/* an annotation can only narrow */
 	w->source.inbound_none = false;
 	w->host.inbound = HOST_INBOUND_NONE;
-	w->host.on_shim_death = HOST_SHIM_DEATH_KILL;
 	make_good(w);
 	assert_true(w->plan->inbound_none);
-	assert_true(w->plan->kill_on_shim_death);
 	assert_note(&w->plan->warnings,
 		    "the annotation ai.openshell.inbound asks for listening: "
 		    "nothing comes in all the same",
 		    "host configuration inbound: none");
+	/* what can't be had is refused, not left out */
+	w->host.on_shim_death = HOST_SHIM_DEATH_KILL;
+	make_bad(w, "check host configuration: on_shim_death: kill is not "
+		    "supported by this version; with keep the container lives "
+		    "on without any egress");
 }
 
 int main(void)

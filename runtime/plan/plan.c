@@ -4,8 +4,10 @@
  * and changes the plan's own copy of the config, noting why.
  */
 #include <assert.h>
+#include <errno.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/err.h"
 #include "runtime/base/own.h"
 #include "runtime/oci/host_config.h"
 #include "runtime/plan/source.h"
@@ -144,14 +146,17 @@ static void add_layer(struct plan_work *w, const struct policy *p,
 /* One filter has the listener; a second one would be EBUSY. */
 int step_layers(struct plan_work *w, struct err *err)
 {
-	(void)err;
+	/* asked for and not to be had: never carried on without */
+	if (w->in->host->on_shim_death == HOST_SHIM_DEATH_KILL)
+		return err_set(err, ENOTSUP,
+			       "check host configuration: on_shim_death: kill "
+			       "is not supported by this version; with keep "
+			       "the container lives on without any egress");
 	add_layer(w, w->in->policy, POLICY_PROGRAM_LISTENER);
 	if (w->in->ceiling)
 		add_layer(w, w->in->ceiling, POLICY_PROGRAM_PLAIN);
 	w->plan->egress = w->in->source->kind == PLAN_SOURCE_DENY
 				  ? OCI_EGRESS_DENY_ALL
 				  : OCI_EGRESS_POLICY;
-	w->plan->kill_on_shim_death = w->in->host->on_shim_death ==
-				      HOST_SHIM_DEATH_KILL;
 	return 0;
 }

@@ -79,7 +79,6 @@ struct plan {
 	const struct oci_spec *spec; /* the effective config */
 	enum oci_egress egress;
 	bool inbound_none;
-	bool kill_on_shim_death;
 
 	struct plan_layer layer[2];
 	size_t n_layers; /* 0 for a plain container */
