@@ -111,13 +111,40 @@ static int freeze_v1(int dir_fd, bool freeze, int64_t until_ms)
 	}
 }
 
-/* The directory that can freeze: v2's if there is one, since what it froze
- * can still be killed. */
-static const struct cgroup_dir *freezing_dir(const struct cgroup *cg)
+/*
+ * A directory that is ours: v2's if it can be, since what that froze can still
+ * be killed, then the freezer's; any other lists processes only.
+ */
+static const struct cgroup_dir *find_ours(const struct cgroup *cg, bool any)
 {
 	const struct cgroup_dir *d = cgroup_dir_v2(cg);
 
-	return d ? d : cgroup_dir_of(cg, CGROUP_FREEZER);
+	if (d && cgroup_dir_is_ours(d))
+		return d;
+	d = cgroup_dir_of(cg, CGROUP_FREEZER);
+	if (d && cgroup_dir_is_ours(d))
+		return d;
+	for (uint32_t i = 0; any && i < cg->n_dirs; i++)
+		if (cgroup_dir_is_ours(&cg->dir[i]))
+			return &cg->dir[i];
+	return NULL;
+}
+
+/* Why find_ours found none: -ENOENT when all is gone, else -EPERM. */
+static int not_ours(const struct cgroup *cg, const char *verb, struct err *err)
+{
+	for (uint32_t i = 0; i < cg->n_dirs; i++) {
+		own_close int fd = -EBADF;
+
+		if (cg->dir[i].absent ||
+		    cgroup_dir_open(&cg->dir[i], &fd, err) < 0)
+			continue;
+		return err_set(err, EPERM,
+			       "%s cgroup " CGROUP_DIR_FMT
+			       ": it was not made for the container",
+			       verb, CGROUP_DIR_ARG(&cg->dir[i]));
+	}
+	return err_set(err, ENOENT, "%s: the container has no cgroup", verb);
 }
 
 static int freeze_fd(const struct cgroup_dir *d, int fd, bool freeze)
@@ -130,20 +157,13 @@ static int freeze_fd(const struct cgroup_dir *d, int fd, bool freeze)
 
 int cgroup_freeze(const struct cgroup *cg, bool freeze, struct err *err)
 {
-	const struct cgroup_dir *d = freezing_dir(cg);
+	const struct cgroup_dir *d = find_ours(cg, false);
 	const char *verb = freeze ? "freeze" : "thaw";
 	own_close int fd = -EBADF;
 	int r;
 
 	if (!d)
-		return err_set(err, ENOENT,
-			       "%s: the container has no cgroup that can",
-			       verb);
-	if (!cgroup_dir_is_ours(d))
-		return err_set(err, EPERM,
-			       "%s cgroup " CGROUP_DIR_FMT
-			       ": it was not made for the container",
-			       verb, CGROUP_DIR_ARG(d));
+		return not_ours(cg, verb, err);
 	r = cgroup_dir_open(d, &fd, err);
 	if (r < 0)
 		return r;
@@ -156,9 +176,8 @@ int cgroup_freeze(const struct cgroup *cg, bool freeze, struct err *err)
 	return 0;
 }
 
-bool cgroup_is_frozen(const struct cgroup *cg)
+static bool is_frozen(const struct cgroup_dir *d)
 {
-	const struct cgroup_dir *d = freezing_dir(cg);
 	own_close int fd = -EBADF;
 	struct err ignored;
 	char text[256];
@@ -169,6 +188,14 @@ bool cgroup_is_frozen(const struct cgroup *cg)
 		return v1_state_is(fd, "FROZEN") || v1_state_is(fd, "FREEZING");
 	return io_read_str(fd, "cgroup.freeze", text, sizeof(text)) > 0 &&
 	       str_eq(text, "1");
+}
+
+bool cgroup_is_frozen(const struct cgroup *cg)
+{
+	const struct cgroup_dir *v2 = cgroup_dir_v2(cg);
+	const struct cgroup_dir *freezer = cgroup_dir_of(cg, CGROUP_FREEZER);
+
+	return is_frozen(v2) || (freezer != v2 && is_frozen(freezer));
 }
 
 /* --------------------------------------------------------------- signal */
@@ -259,27 +286,19 @@ static bool kill_by_kernel(const struct cgroup_dir *d, int dir_fd)
 
 int cgroup_signal(const struct cgroup *cg, int sig, struct err *err)
 {
-	const struct cgroup_dir *d = freezing_dir(cg);
+	const struct cgroup_dir *d = find_ours(cg, true);
 	struct cgroup one = {.n_dirs = 1};
 	own_close int fd = -EBADF;
 	size_t n;
 	int r;
 
-	for (uint32_t i = 0; !d && i < cg->n_dirs; i++)
-		if (cgroup_dir_is_ours(&cg->dir[i]))
-			d = &cg->dir[i];
-	if (!d)
-		return err_set(
-			err, ENOENT,
-			"signal: the container has no cgroup of its own");
+	if (!d) {
+		r = not_ours(cg, "signal", err);
+		return r == -ENOENT ? 0 : r;
+	}
 	r = cgroup_dir_open(d, &fd, err);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (!cgroup_dir_is_ours(d))
-		return err_set(err, EPERM,
-			       "signal cgroup " CGROUP_DIR_FMT
-			       ": it was not made for the container",
-			       CGROUP_DIR_ARG(d));
 	one.dir[0] = *d;
 	if (sig != SIGKILL)
 		return signal_round(&one, sig, &n, err);
