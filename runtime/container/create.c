@@ -27,6 +27,7 @@
 #include "runtime/container/create.h"
 #include "runtime/container/create_egress.h"
 #include "runtime/container/create_launch.h"
+#include "runtime/container/create_shared.h"
 #include "runtime/container/create_state.h"
 #include "runtime/container/hook.h"
 #include "runtime/container/launch.h"
@@ -433,10 +434,15 @@ static void undo_hooks(struct create *c)
 
 static int step_filter(struct create *c, struct err *err)
 {
-	int r;
+	int r = create_check_shared(c, err);
 
-	if (c->b.plan->egress == OCI_EGRESS_PLAIN)
-		return 0;
+	if (r < 0)
+		return r;
+	/* on record before there is a shim: delete asks it to forget us */
+	c->state->policy->netns_cookie = c->netns_cookie;
+	r = record_save_state(&c->entry, c->state, err);
+	if (r < 0 || c->b.plan->egress == OCI_EGRESS_PLAIN)
+		return r;
 	r = create_egress_attach(c, err);
 	if (r == 0)
 		r = record_save_state(&c->entry, c->state, err);

@@ -183,11 +183,6 @@ int create_egress_attach(struct create *c, struct err *err)
 		r = open_log_dir(c, &log_dir_fd, err);
 	if (r < 0)
 		return r;
-	/* on record before it exists: delete asks that shim to forget us */
-	c->state->policy->netns_cookie = c->netns_cookie;
-	r = record_save_state(&c->entry, c->state, err);
-	if (r < 0)
-		return r;
 	start = (struct egress_start){
 		.netns_fd = netns_fd,
 		.policy_fd = c->b.policy.fd,
@@ -206,7 +201,7 @@ void create_egress_undo(struct create *c)
 {
 	struct err err;
 
-	if (c->netns_cookie == 0 || !c->state || !c->state->policy ||
+	if (c->b.plan->egress == OCI_EGRESS_PLAIN ||
 	    !c->state->policy->netns_cookie)
 		return;
 	if (egress_leave(c->arena, c->args->id, c->netns_cookie, &c->egress,

@@ -60,7 +60,7 @@ static int leave_filter(struct arena *a, const struct container *c,
 	const struct oci_state_policy *p = c->record.state->policy;
 	struct egress e = EGRESS_INIT;
 
-	if (!p || !p->netns_cookie)
+	if (!p || p->egress == OCI_EGRESS_PLAIN || !p->netns_cookie)
 		return 0;
 	return egress_leave(a, c->record.state->id, p->netns_cookie, &e, err);
 }
