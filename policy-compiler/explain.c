@@ -152,12 +152,14 @@ static void add_where(struct strbuf *sb, const struct explain_source *s,
 {
 	const struct policy *p = s->policy;
 
-	if (d->endpoint == POLICY_NONE)
-		return;
-	strbuf_addf(sb, "  %s:%u: ", s->file, d->line);
-	add_source_line(sb, s->text, d->line);
-	strbuf_addf(sb, "\n  policy: %s\n",
-		    policy_text(p, p->entry[d->entry].name));
+	if (d->line) {
+		strbuf_addf(sb, "  %s:%u: ", s->file, d->line);
+		add_source_line(sb, s->text, d->line);
+		strbuf_adds(sb, "\n");
+	}
+	if (d->endpoint != POLICY_NONE)
+		strbuf_addf(sb, "  policy: %s\n",
+			    policy_text(p, p->entry[d->entry].name));
 }
 
 static void add_binaries(struct strbuf *sb, const struct policy *p,

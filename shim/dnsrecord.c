@@ -30,7 +30,7 @@ static void add_type(struct strbuf *sb, uint16_t type)
 	strbuf_addf(sb, "TYPE%u", type);
 }
 
-/* The line of the policy that the name falls under, if it does. */
+/* The line of the policy that the name falls under. */
 static void add_line(struct journal_record *r, const struct sandbox *s,
 		     const char *name)
 {
@@ -38,10 +38,9 @@ static void add_line(struct journal_record *r, const struct sandbox *s,
 
 	decide_name(&s->policy.view, s->has_ceiling ? &s->ceiling.view : NULL,
 		    name, &d);
-	if (d.endpoint == POLICY_NONE)
-		return;
-	r->policy.name = policy_name_of(d.policy, d.endpoint);
 	r->policy.line = d.line;
+	if (d.endpoint != POLICY_NONE)
+		r->policy.name = policy_name_of(d.policy, d.endpoint);
 }
 
 /* A record about the query of @asker, whose paths become the record's. */

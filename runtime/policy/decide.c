@@ -281,6 +281,7 @@ static void decision_init(struct decision *d, const struct policy *p)
 {
 	memset(d, 0, sizeof(*d));
 	d->policy = p;
+	d->line = p->header->network_line;
 	d->entry = d->endpoint = POLICY_NONE;
 }
 

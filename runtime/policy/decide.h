@@ -86,7 +86,9 @@ struct decision {
 	/* Whose entry and endpoint: the ceiling when it refused. */
 	const struct policy *policy;
 	uint32_t entry, endpoint; /* POLICY_NONE when there is none */
-	uint32_t line; /* of the document; 0 when there is none */
+	/* of the document: the endpoint's, else that of the section which
+	 * lists none; 0 when it has no such section */
+	uint32_t line;
 	const char *host; /* the name that led to the endpoint (borrowed from
 			   * dest), or NULL: the address itself did */
 	char detail[DECIDE_DETAIL_BYTES];

@@ -139,10 +139,10 @@ static int record(struct step *st, enum log_kind kind, enum log_verdict v,
 		r.dest.host = d->host;
 	else if (st->n_names)
 		r.dest.host = st->name[0];
-	if (d && d->endpoint != POLICY_NONE) {
-		r.policy.name = policy_name_of(d->policy, d->endpoint);
+	if (d)
 		r.policy.line = d->line;
-	}
+	if (d && d->endpoint != POLICY_NONE)
+		r.policy.name = policy_name_of(d->policy, d->endpoint);
 	return journal_write(&st->s->journal, &r, &err);
 }
 
