@@ -86,6 +86,20 @@ int path_open_plain_in(int root_fd, const char *path, int flags, int *ret_fd,
 
 /* ---------------------------------------------------------------- making */
 
+/* -EEXIST: whoever was faster is judged by the caller. */
+static int create_at(int dir_fd, const char *name, bool dir, mode_t dir_mode)
+{
+	own_close int fd = -EBADF;
+
+	if (dir)
+		return mkdirat(dir_fd, name, dir_mode) < 0 ? -errno : 0;
+	fd = openat(dir_fd, name,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC |
+			    O_NOCTTY,
+		    0644);
+	return fd < 0 ? -errno : 0;
+}
+
 /*
  * A walk along a path whose components may be missing.
  *
@@ -175,23 +189,6 @@ static int walk_open(struct walk *w, const char *name, int flags)
 	return path_try_in(w->root_fd, path, flags);
 }
 
-/* Create @name in .cur: whoever was faster is judged by the caller. */
-static int walk_create(struct walk *w, const char *name, bool dir)
-{
-	own_close int fd = -EBADF;
-
-	if (dir) {
-		if (mkdirat(w->cur_fd, name, w->dir_mode) < 0)
-			return -errno;
-		return 0;
-	}
-	fd = openat(w->cur_fd, name,
-		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC |
-			    O_NOCTTY,
-		    0644);
-	return fd < 0 ? -errno : 0;
-}
-
 /*
  * One component: *ret_fd is what it is, perhaps just made. Returns 1 when the
  * walk begins anew.
@@ -213,7 +210,7 @@ static int walk_step(struct walk *w, const char *name, bool dir, int *ret_fd)
 		if (fd < 0 && fd != -ENOENT)
 			return fd;
 		if (fd < 0) {
-			r = walk_create(w, name, dir);
+			r = create_at(w->cur_fd, name, dir, w->dir_mode);
 			if (r < 0 && r != -EEXIST)
 				return r;
 			continue;
@@ -266,13 +263,45 @@ static int walk_make(struct walk *w, bool dir, int *ret_fd)
 	return r;
 }
 
+/*
+ * The usual case: only the last component of @path is missing. Returns the
+ * descriptor, or a negative errno, after which the long way is taken.
+ */
+static int make_last(int root_fd, const char *path, bool dir, mode_t dir_mode)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t n = (size_t)(name - path);
+	own_close int dir_fd = -EBADF;
+	char parent[PATH_MAX];
+	int r;
+
+	if (!*name || str_eq(name, ".") || str_eq(name, "..") ||
+	    n >= sizeof(parent))
+		return -EINVAL;
+	memcpy(parent, path, n);
+	parent[n] = '\0';
+	dir_fd = path_try_in(root_fd, parent, O_PATH | O_DIRECTORY);
+	if (dir_fd < 0)
+		return dir_fd;
+	r = create_at(dir_fd, name, dir, dir_mode);
+	if (r < 0)
+		return r;
+	return open_how(dir_fd, name, O_PATH, 0,
+			RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+}
+
 static int make_in(int root_fd, const char *path, bool dir, mode_t dir_mode,
 		   int *ret_fd, struct err *err)
 {
 	struct walk w = {
 		.root_fd = root_fd, .cur_fd = -EBADF, .dir_mode = dir_mode};
-	int r;
+	int r = make_last(root_fd, path, dir, dir_mode);
 
+	if (r >= 0) {
+		*ret_fd = r;
+		return 0;
+	}
 	if (!str_copy(w.rest, sizeof(w.rest), path))
 		r = -ENAMETOOLONG;
 	else
@@ -289,6 +318,10 @@ int path_mkdirs_in(int root_fd, const char *path, mode_t mode, int *ret_fd,
 	own_close int fd = path_try_in(root_fd, path, O_PATH | O_DIRECTORY);
 	struct stat st;
 
+	if (fd >= 0) {
+		*ret_fd = take_fd(&fd);
+		return 0;
+	}
 	if (fd == -ENOENT) {
 		int r = make_in(root_fd, path, true, mode, &fd, err);
 
@@ -297,6 +330,7 @@ int path_mkdirs_in(int root_fd, const char *path, mode_t mode, int *ret_fd,
 	}
 	if (fd < 0)
 		return err_errno(err, -fd, "open %s", path);
+	/* somebody else may have been faster */
 	if (fstat(fd, &st) < 0)
 		return err_errno(err, errno, "stat %s", path);
 	if (!S_ISDIR(st.st_mode))
@@ -306,10 +340,12 @@ int path_mkdirs_in(int root_fd, const char *path, mode_t mode, int *ret_fd,
 }
 
 int path_target_in(int root_fd, const char *path, bool dir, int *ret_fd,
-		   struct err *err)
+		   bool *ret_made, struct err *err)
 {
 	int fd = path_try_in(root_fd, path, O_PATH);
 
+	if (ret_made)
+		*ret_made = fd == -ENOENT;
 	if (fd == -ENOENT)
 		return make_in(root_fd, path, dir, 0755, ret_fd, err);
 	if (fd < 0)

@@ -56,10 +56,11 @@ int path_mkdirs_in(int root_fd, const char *path, mode_t mode, int *ret_fd,
 /*
  * The target of a mount as an O_PATH descriptor: what is there already,
  * otherwise a new directory (@dir) or a new empty file, and the directories
- * that lead to it (0755; files 0644, less the umask).
+ * that lead to it (0755; files 0644, less the umask). *ret_made (may be NULL)
+ * tells which.
  */
 int path_target_in(int root_fd, const char *path, bool dir, int *ret_fd,
-		   struct err *err);
+		   bool *ret_made, struct err *err);
 
 /*
  * The parent directory of @path (created when missing) and the last component,

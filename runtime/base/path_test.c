@@ -199,7 +199,8 @@ static void link_to_the_host_is_made_inside(void **state)
 	snprintf(target, sizeof(target), "%s/host", p->dir);
 	link_in(p, target, "out");
 	assert_int_equal(
-		path_target_in(p->root_fd, "/out/file", false, &fd, &err), 0);
+		path_target_in(p->root_fd, "/out/file", false, &fd, NULL, &err),
+		0);
 	assert_host_empty(p);
 	fd = close_fd(fd);
 	assert_int_equal(path_try_in(p->root_fd, target, O_PATH) >= 0, 1);
@@ -215,7 +216,7 @@ static void dangling_link_gets_its_target(void **state)
 	mkdirat(p->root_fd, "etc", 0755);
 	link_in(p, "../run/systemd/resolve/stub", "etc/resolv.conf");
 	assert_int_equal(path_target_in(p->root_fd, "/etc/resolv.conf", false,
-					&fd, &err),
+					&fd, NULL, &err),
 			 0);
 	assert_true(is_same(fd, p->root_fd, "run/systemd/resolve/stub"));
 	fd = close_fd(fd);
@@ -236,11 +237,13 @@ static void loops_end(void **state)
 
 	link_in(p, "b", "a");
 	link_in(p, "a", "b");
-	assert_int_equal(path_target_in(p->root_fd, "a/x", true, &fd, &err),
-			 -ELOOP);
+	assert_int_equal(
+		path_target_in(p->root_fd, "a/x", true, &fd, NULL, &err),
+		-ELOOP);
 	/* each step makes the path longer and leads to nothing */
 	link_in(p, "grow/x", "grow");
-	assert_true(path_target_in(p->root_fd, "grow", true, &fd, &err) < 0);
+	assert_true(path_target_in(p->root_fd, "grow", true, &fd, NULL, &err) <
+		    0);
 	assert_int_equal(fd, -EBADF);
 }
 
@@ -250,10 +253,12 @@ static void file_in_the_way(void **state)
 	struct err err = ERR_INIT;
 	own_close int fd = -EBADF;
 
-	assert_int_equal(path_target_in(p->root_fd, "f", false, &fd, &err), 0);
+	assert_int_equal(
+		path_target_in(p->root_fd, "f", false, &fd, NULL, &err), 0);
 	fd = close_fd(fd);
-	assert_int_equal(path_target_in(p->root_fd, "f/g", true, &fd, &err),
-			 -ENOTDIR);
+	assert_int_equal(
+		path_target_in(p->root_fd, "f/g", true, &fd, NULL, &err),
+		-ENOTDIR);
 	assert_int_equal(path_mkdirs_in(p->root_fd, "f", 0755, &fd, &err),
 			 -ENOTDIR);
 	assert_string_equal(err.text, "open f: not a directory");
@@ -268,8 +273,9 @@ static void too_long(void **state)
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	assert_int_equal(path_target_in(p->root_fd, name, true, &fd, &err),
-			 -ENAMETOOLONG);
+	assert_int_equal(
+		path_target_in(p->root_fd, name, true, &fd, NULL, &err),
+		-ENAMETOOLONG);
 }
 
 static void parent_and_name(void **state)
@@ -327,7 +333,7 @@ static void swapped_directory_never_leads_out(void **state)
 
 		snprintf(name, sizeof(name), "d/%d/x", i);
 		/* it may fail; it may not reach the host */
-		(void)path_target_in(p->root_fd, name, i % 2, &fd, &err);
+		(void)path_target_in(p->root_fd, name, i % 2, &fd, NULL, &err);
 	}
 	atomic_store(&race.stop, true);
 	pthread_join(t, NULL);

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -64,13 +64,12 @@ static bool is_same(const struct device *d, const struct stat *st)
 	return type == S_IFIFO || st->st_rdev == makedev(d->major, d->minor);
 }
 
-static int check_same(const struct device *d, int fd, struct err *err)
+static int check_same(const struct device *d, int fd, struct stat *ret,
+		      struct err *err)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, ret) < 0)
 		return err_errno(err, errno, "stat %s", d->path);
-	if (!is_same(d, &st))
+	if (!is_same(d, ret))
 		return err_set(err, EEXIST, "%s is there and not %c %u:%u",
 			       d->path, d->type, d->major, d->minor);
 	return 0;
@@ -81,14 +80,17 @@ static int check_same(const struct device *d, int fd, struct err *err)
  * /proc: an O_PATH descriptor takes neither fchmod nor fchown, and the name in
  * the directory may be something else by now.
  */
-static int set_owner(const struct device *d, int fd, struct err *err)
+static int set_owner(const struct device *d, int fd, const struct stat *st,
+		     struct err *err)
 {
+	mode_t mode = d->mode & 07777;
 	char name[PATH_FD_NAME];
 
-	if (fchownat(fd, "", d->uid, d->gid, AT_EMPTY_PATH) < 0)
+	if ((st->st_uid != d->uid || st->st_gid != d->gid) &&
+	    fchownat(fd, "", d->uid, d->gid, AT_EMPTY_PATH) < 0)
 		return err_errno(err, errno, "chown %s", d->path);
-	/* the umask had its say in mknod */
-	if (chmod(path_fd_name(fd, name), d->mode & 07777) < 0)
+	if ((st->st_mode & 07777) != mode &&
+	    chmod(path_fd_name(fd, name), mode) < 0)
 		return err_errno(err, errno, "chmod %s", d->path);
 	return 0;
 }
@@ -97,6 +99,7 @@ static int make_node(const struct device *d, int dir_fd, const char *name,
 		     struct err *err)
 {
 	own_close int fd = -EBADF;
+	struct stat st;
 	int r;
 
 	if (mknodat(dir_fd, name, file_type(d->type) | (d->mode & 07777),
@@ -106,10 +109,10 @@ static int make_node(const struct device *d, int dir_fd, const char *name,
 	r = path_open_plain_in(dir_fd, name, O_PATH | O_NOFOLLOW, &fd, err);
 	if (r < 0)
 		return r;
-	r = check_same(d, fd, err);
+	r = check_same(d, fd, &st, err);
 	if (r < 0)
 		return r;
-	return set_owner(d, fd, err);
+	return set_owner(d, fd, &st, err);
 }
 
 /* The host's node of the same name, after a look at its number. */
@@ -118,45 +121,75 @@ static int bind_node(const struct device *d, int dir_fd, const char *name,
 {
 	own_close int source_fd = -EBADF;
 	own_close int target_fd = -EBADF;
+	struct stat st;
 	int r = mountfd_clone(AT_FDCWD, d->path, false, d->path, &source_fd,
 			      err);
 
 	if (r < 0)
 		return r;
-	r = check_same(d, source_fd, err);
+	r = check_same(d, source_fd, &st, err);
 	if (r < 0)
 		return r;
-	r = path_target_in(dir_fd, name, false, &target_fd, err);
+	r = path_target_in(dir_fd, name, false, &target_fd, NULL, err);
 	if (r < 0)
 		return r;
 	return mountfd_attach(source_fd, target_fd, d->path, err);
 }
 
-static int create(int root_fd, const struct device *d, bool bind,
-		  struct err *err)
+/* Devices stand together, mostly in /dev: keep the last one's directory. */
+struct parent {
+	int fd; /* owned */
+	const char *path; /* of the device that it was opened for */
+	size_t len; /* of the directory's part of it */
+};
+
+/* The directory of @path; *ret_name is what follows it. */
+static int open_parent(struct parent *p, int root_fd, const char *path,
+		       const char **ret_name, struct err *err)
 {
-	own_close int dir_fd = -EBADF;
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	int fd;
+	int r;
+
+	if (p->fd >= 0 && len == p->len && !strncmp(path, p->path, len)) {
+		*ret_name = path + len + 1;
+		return 0;
+	}
+	r = path_parent_in(root_fd, path, &fd, ret_name, err);
+	if (r < 0)
+		return r;
+	close_fd(p->fd);
+	*p = (struct parent){.fd = fd, .path = path, .len = len};
+	return 0;
+}
+
+static int create(struct parent *p, int root_fd, const struct device *d,
+		  bool bind, struct err *err)
+{
 	const char *name;
-	int r = path_parent_in(root_fd, d->path, &dir_fd, &name, err);
+	int r = open_parent(p, root_fd, d->path, &name, err);
 
 	if (r < 0)
 		return r;
 	/* pipes are not devices: a user namespace may make them */
 	if (bind && file_type(d->type) != S_IFIFO)
-		return bind_node(d, dir_fd, name, err);
-	return make_node(d, dir_fd, name, err);
+		return bind_node(d, p->fd, name, err);
+	return make_node(d, p->fd, name, err);
 }
 
 int device_create(int root_fd, const struct device *devices, size_t n,
 		  bool bind, struct err *err)
 {
-	for (size_t i = 0; i < n; i++) {
-		int r = create(root_fd, &devices[i], bind, err);
+	struct parent p = {.fd = -EBADF};
+	mode_t old = umask(0);
+	int r = 0;
 
-		if (r < 0)
-			return err_wrap(err, "create device");
-	}
-	return 0;
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = create(&p, root_fd, &devices[i], bind, err);
+	umask(old);
+	close_fd(p.fd);
+	return r < 0 ? err_wrap(err, "create device") : 0;
 }
 
 int device_links(int root_fd, struct err *err)
@@ -209,7 +242,7 @@ int device_console(int root_fd, int slave_fd, struct err *err)
 	r = path_parent_in(root_fd, "/dev/console", &dir_fd, &name, err);
 	if (r < 0)
 		return r;
-	r = path_target_in(dir_fd, name, false, &target_fd, err);
+	r = path_target_in(dir_fd, name, false, &target_fd, NULL, err);
 	if (r < 0)
 		return r;
 	return mountfd_bind(slave_fd, target_fd, "/dev/console", err);

@@ -67,7 +67,7 @@ static bool is_proc_allowed(const char *clean)
 	return false;
 }
 
-static bool is_on_proc(int fd)
+bool mount_is_on_proc(int fd)
 {
 	struct statfs fs;
 
@@ -78,7 +78,7 @@ static bool is_proc_root(int fd)
 {
 	struct stat st;
 
-	return is_on_proc(fd) && fstat(fd, &st) == 0 && st.st_ino == 1;
+	return mount_is_on_proc(fd) && fstat(fd, &st) == 0 && st.st_ino == 1;
 }
 
 /* By name, before anything is made. @source_fd: what is bound, or -EBADF. */
@@ -100,7 +100,7 @@ static int check_name(const struct mount_request *req, const char *clean,
 /* By what the name led to: a link may lead anywhere. */
 static int check_target(const char *clean, int target_fd, struct err *err)
 {
-	if (!is_on_proc(target_fd) || is_proc_allowed(clean) ||
+	if (!mount_is_on_proc(target_fd) || is_proc_allowed(clean) ||
 	    str_eq(clean, "/proc"))
 		return 0;
 	return err_set(err, EINVAL,
@@ -115,34 +115,42 @@ struct target {
 };
 
 static int open_target(const struct mount_env *env,
-		       const struct mount_request *req, bool dir, bool plain,
+		       const struct mount_request *req, bool dir,
 		       struct target *ret, struct err *err)
 {
-	own_close int fd = path_try_in(env->root_fd, req->destination, O_PATH);
+	own_close int fd = -EBADF;
 	struct stat st;
-	int r;
+	int r = path_target_in(env->root_fd, req->destination, dir, &fd,
+			       &ret->made, err);
 
-	ret->made = fd == -ENOENT;
-	if (fd == -ENOENT)
-		r = path_target_in(env->root_fd, req->destination, dir, &fd,
-				   err);
-	else
-		r = fd < 0 ? err_errno(err, -fd, "open the target") : 0;
 	if (r < 0)
 		return r;
-	if (plain) {
-		/* CVE-2019-19921, CVE-2023-27561: where others rely on it */
-		fd = close_fd(fd);
-		r = path_open_plain_in(env->root_fd, req->destination,
-				       O_PATH | O_DIRECTORY, &fd, err);
-		if (r < 0)
-			return r;
-	}
 	if (fstat(fd, &st) < 0)
 		return err_errno(err, errno, "stat the target");
 	ret->mode = st.st_mode;
 	ret->fd = take_fd(&fd);
 	return 0;
+}
+
+/*
+ * /proc and /sys, on whose place others rely: a directory without a link on
+ * the way to it (CVE-2019-19921, CVE-2023-27561).
+ */
+static int open_plain_target(const struct mount_env *env,
+			     const struct mount_request *req,
+			     struct target *ret, struct err *err)
+{
+	own_close int made_fd = -EBADF;
+	int r = path_open_plain_in(env->root_fd, req->destination,
+				   O_PATH | O_DIRECTORY, &ret->fd, err);
+
+	if (r != -ENOENT)
+		return r;
+	r = path_mkdirs_in(env->root_fd, req->destination, 0755, &made_fd, err);
+	if (r < 0)
+		return r;
+	return path_open_plain_in(env->root_fd, req->destination,
+				  O_PATH | O_DIRECTORY, &ret->fd, err);
 }
 
 static int apply_propagation(int fd, const struct mount_options *o,
@@ -272,7 +280,7 @@ static int mount_bind(const struct mount_env *env,
 		return r;
 	if (fstat(fd, &st) < 0)
 		return err_errno(err, errno, "stat %s", req->source);
-	r = open_target(env, req, S_ISDIR(st.st_mode), false, &t, err);
+	r = open_target(env, req, S_ISDIR(st.st_mode), &t, err);
 	if (r < 0)
 		return r;
 	target_fd = t.fd;
@@ -491,7 +499,8 @@ static int mount_new(const struct mount_env *env,
 	r = check_name(req, clean, -EBADF, err);
 	if (r < 0)
 		return r;
-	r = open_target(env, req, true, row->plain, &t, err);
+	r = row->plain ? open_plain_target(env, req, &t, err)
+		       : open_target(env, req, true, &t, err);
 	if (r < 0)
 		return r;
 	target_fd = t.fd;
@@ -521,8 +530,10 @@ static int dispatch(const struct mount_env *env,
 	if (!req->type)
 		return err_set(err, EINVAL,
 			       "there is neither a type nor \"bind\"");
-	if (str_eq(req->type, "cgroup"))
-		return mount_cgroup_do(env, req, err);
+	if (str_eq(req->type, "cgroup")) {
+		r = check_name(req, clean, -EBADF, err);
+		return r < 0 ? r : mount_cgroup_do(env, req, err);
+	}
 	return mount_new(env, req, clean, err);
 }
 

@@ -291,9 +291,12 @@ int mount_cgroup_do(const struct mount_env *env,
 	if (!view || (!view->v1 && !view->n))
 		return err_set(err, ENOENT, "no cgroup hierarchy is mounted");
 	r = path_target_in(env->root_fd, req->destination, true, &target_fd,
-			   err);
+			   NULL, err);
 	if (r < 0)
 		return r;
+	if (mount_is_on_proc(target_fd))
+		return err_set(err, EINVAL,
+			       "mounts inside /proc are not allowed");
 	if (view->v1)
 		r = mount_v1(env, req, target_fd, err);
 	else

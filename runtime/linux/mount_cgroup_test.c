@@ -157,6 +157,7 @@ static void v1_layout_without_a_namespace(void **state)
 static void nothing_to_show(void **state)
 {
 	static const struct cgroup_view none = {NULL, 0, false};
+	static const struct cgroup_view some = {NULL, 0, true};
 	const struct test_root *t = *state;
 	struct mount_env env = {.cgroups = &none};
 	struct mount_request req = MOUNT_REQUEST_INIT;
@@ -169,6 +170,14 @@ static void nothing_to_show(void **state)
 	assert_int_equal(mount_do(&env, &req, &err), -ENOENT);
 	assert_string_equal(err.text, "mount /sys/fs/cgroup: no cgroup "
 				      "hierarchy is mounted");
+	/* /proc is as closed as it is to other filesystems */
+	req.destination = "/proc/fs";
+	assert_int_equal(mount_do(&env, &req, &err), -EINVAL);
+	env.cgroups = &some;
+	mkdirat(t->root_fd, "p", 0755);
+	assert_int_equal(mount("proc", TEST_DIR "/root/p", "proc", 0, NULL), 0);
+	req.destination = "/p/fs";
+	assert_int_equal(mount_do(&env, &req, &err), -EINVAL);
 }
 
 int main(void)
