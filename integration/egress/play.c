@@ -12,7 +12,7 @@
  *	inbound=none	no new flows from outside
  *	uid=N		run the program as that user
  *	abandon		end before COMMIT
- *	keep=FILE	before the end wait until FILE is gone
+ *	keep=FILE	stay until FILE is gone
  * The logs are in WORK/log; the shim's pid is written to WORK/shim.pid.
  */
 #include <arpa/inet.h>
@@ -118,14 +118,37 @@ static int try_connect(int folder_fd)
 	return -1;
 }
 
-static void start_shim(int folder_fd, int netns_fd)
+static void write_pid(pid_t pid)
+{
+	int out = open_at(work, "shim.pid", O_WRONLY | O_CREAT | O_TRUNC);
+
+	dprintf(out, "%d\n", pid);
+	close(out);
+}
+
+static void become_shim(int shim, const int fds[5])
 {
 	static char program[] = "osh-shim";
 	static char *const argv[] = { program, NULL };
 	static char *const env[] = { NULL };
-	int fds[5], shim = open_at(build, "osh-shim", O_RDONLY), out;
+	int null_fd = open("/dev/null", O_RDWR), high[6];
+
+	setsid();
+	for (int i = 0; i < 5; i++)
+		high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 64);
+	high[5] = fcntl(shim, F_DUPFD_CLOEXEC, 64);
+	for (int i = 0; i < 3; i++)
+		dup2(null_fd, i);
+	for (int i = 0; i < 5; i++)
+		dup2(high[i], 3 + i);
+	fexecve(high[5], argv, env);
+	_exit(127);
+}
+
+static void start_shim(int folder_fd, int netns_fd)
+{
+	int fds[5], shim = open_at(build, "osh-shim", O_RDONLY);
 	struct sockaddr_un sa;
-	char number[16];
 	pid_t pid;
 
 	unlinkat(folder_fd, "sock", 0);
@@ -140,27 +163,20 @@ static void start_shim(int folder_fd, int netns_fd)
 	fds[4] = open_at(build, "osh-resolver", O_RDONLY);
 	pid = fork();
 	if (pid == 0) {
-		int null_fd = open("/dev/null", O_RDWR), high[6];
-
-		setsid();
-		for (int i = 0; i < 5; i++)
-			high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 64);
-		high[5] = fcntl(shim, F_DUPFD_CLOEXEC, 64);
-		for (int i = 0; i < 3; i++)
-			dup2(null_fd, i);
-		for (int i = 0; i < 5; i++)
-			dup2(high[i], 3 + i);
-		fexecve(high[5], argv, env);
-		_exit(127);
+		/* nobody's child, as create's shims are */
+		pid = fork();
+		if (pid) {
+			write_pid(pid);
+			_exit(0);
+		}
+		become_shim(shim, fds);
 	}
+	if (waitpid(pid, NULL, 0) != pid)
+		err(99, "start the shim");
+	close(shim);
 	for (int i = 0; i < 5; i++)
 		if (i != 1 && i != 3)
 			close(fds[i]);
-	out = open_at(work, "shim.pid", O_WRONLY | O_CREAT | O_TRUNC);
-	snprintf(number, sizeof(number), "%d\n", pid);
-	if (write(out, number, strlen(number)) < 0)
-		err(99, "write");
-	close(out);
 }
 
 static void exchange(int fd, const void *data, size_t n, const int *fds,
