@@ -1,123 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Real cgroups, below a path of this test's own. Needs root and a cgroup
- * hierarchy, otherwise skipped. All of it runs in a PID namespace of its own:
- * should a kill ever reach further than it may, it ends there.
- */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/sched.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "runtime/base/arena.h"
-#include "runtime/base/err.h"
-#include "runtime/base/io.h"
-#include "runtime/base/own.h"
-#include "runtime/base/strbuf.h"
-#include "runtime/linux/cgroup.h"
-#include "runtime/linux/cgroup_devices.h"
-#include "runtime/linux/cgroup_dir.h"
-#include "runtime/linux/cgroup_procs.h"
-#include "runtime/linux/cgroup_resources.h"
-
-static struct err err;
-static char base[64]; /* "/osh-unit-N": everything is below it */
-
-#define ok(call)                                  \
-	do {                                      \
-		if ((call) < 0)                   \
-			fail_msg("%s", err.text); \
-	} while (0)
-
-/* A plan below our base, and nowhere else. */
-static int plan(struct cgroup *cg, const char *sub)
-{
-	char path[128];
-
-	assert_true(strlen(base) > strlen("/osh-unit-"));
-	snprintf(path, sizeof(path), "%s%s", base, sub);
-	return cgroup_plan(cg, path, "id", 0, &err);
-}
-
-static void read_file(const struct cgroup_dir *d, const char *file, char *text,
-		      size_t size)
-{
-	own_close int fd = -EBADF;
-
-	ok(cgroup_dir_open(d, &fd, &err));
-	if (io_read_str(fd, file, text, size) < 0)
-		fail_msg("read %s%s/%s", d->mount, d->path, file);
-}
-
-static bool exists(const struct cgroup_dir *d)
-{
-	own_close int fd = -EBADF;
-
-	return cgroup_dir_open(d, &fd, &err) == 0;
-}
-
-/* A child in @cg that runs @body, or pauses. */
-static pid_t start(const struct cgroup *cg, int (*body)(void))
-{
-	own_cgroup_join struct cgroup_join j = CGROUP_JOIN_INIT;
-	struct clone_args args = {.exit_signal = SIGCHLD};
-	int joined[2];
-	pid_t pid;
-	char c;
-
-	assert_int_equal(pipe2(joined, O_CLOEXEC), 0);
-
-	ok(cgroup_join_open(&j, cg, 0, &err));
-	if (j.v2_dir_fd >= 0) {
-		args.flags = CLONE_INTO_CGROUP;
-		args.cgroup = (__u64)(unsigned int)j.v2_dir_fd;
-	}
-	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	if (pid == 0) {
-		if (cgroup_join_self(&j, j.v2_dir_fd >= 0, &err) < 0)
-			_exit(99);
-		if (write(joined[1], "", 1) != 1)
-			_exit(98);
-		if (body)
-			_exit(body());
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
-	close(joined[1]);
-	assert_int_equal(read(joined[0], &c, 1), 1);
-	close(joined[0]);
-	return pid;
-}
-
-static bool is_alive(pid_t pid)
-{
-	return waitpid(pid, NULL, WNOHANG) == 0;
-}
-
-static void expect_listed(const struct cgroup *cg, size_t want)
-{
-	own_arena struct arena a = ARENA_INIT;
-	pid_t *pids;
-	size_t n;
-
-	ok(cgroup_pids(&a, cg, &pids, &n, &err));
-	assert_int_equal(n, want);
-}
+/* Cgroups made, joined, frozen, killed, removed; and those of others not. */
+#include "runtime/linux/cgroup_fixture.h"
 
 /* ----------------------------------------------------------------- paths */
 
@@ -340,165 +223,71 @@ static void test_race(void **state)
 	}
 }
 
-/* ---------------------------------------------------------------- limits */
-
-static void expect(const struct cgroup *cg, enum cgroup_controller c,
-		   const char *v1, const char *v2, const char *want)
+static int move_to_inner(const struct cgroup_dir *d)
 {
-	const struct cgroup_dir *d = cgroup_dir_of(cg, c);
+	own_close int fd = -EBADF;
 	char text[256];
 
-	assert_non_null(d);
-	read_file(d, d->v2 ? v2 : v1, text, sizeof(text));
-	assert_string_equal(text, want);
-}
-
-static void test_limits(void **state)
-{
-	static struct cgroup cg;
-	struct cgroup_resources r = {0};
-
-	(void)state;
-	ok(plan(&cg, "/limits"));
-	if (!cgroup_dir_of(&cg, CGROUP_MEMORY) ||
-	    !cgroup_dir_of(&cg, CGROUP_CPU) || !cgroup_dir_of(&cg, CGROUP_PIDS))
-		skip();
-	r.memory.limit = (struct cgroup_i64){true, 64 << 20};
-	r.memory.reservation = (struct cgroup_i64){true, 32 << 20};
-	r.cpu.quota = (struct cgroup_i64){true, 50000};
-	r.cpu.period = (struct cgroup_u64){true, 100000};
-	r.pids = (struct cgroup_i64){true, 0};
-	ok(cgroup_make(&cg, &r, &err));
-	ok(cgroup_apply(&cg, &r, &err));
-	expect(&cg, CGROUP_MEMORY, "memory.limit_in_bytes", "memory.max",
-	       "67108864");
-	expect(&cg, CGROUP_MEMORY, "memory.soft_limit_in_bytes", "memory.low",
-	       "33554432");
-	expect(&cg, CGROUP_PIDS, "pids.max", "pids.max", "0");
-	expect(&cg, CGROUP_CPU, "cpu.cfs_quota_us", "cpu.max",
-	       cgroup_dir_of(&cg, CGROUP_CPU)->v2 ? "50000 100000" : "50000");
-	/* an update, downwards and upwards, of the pair that must keep order */
-	r = (struct cgroup_resources){0};
-	r.pids = (struct cgroup_i64){true, -1};
-	r.cpu.quota = (struct cgroup_i64){true, -1};
-	for (int i = 0; i < 3; i++) {
-		static const int64_t mb[] = {16, 256, 32};
-
-		r.memory.limit = (struct cgroup_i64){true, mb[i] << 20};
-		r.memory.swap = (struct cgroup_i64){true, mb[i] << 21};
-		ok(cgroup_apply(&cg, &r, &err));
-	}
-	expect(&cg, CGROUP_MEMORY, "memory.limit_in_bytes", "memory.max",
-	       "33554432");
-	expect(&cg, CGROUP_PIDS, "pids.max", "pids.max", "max");
-	ok(cgroup_remove(&cg, &err));
-}
-
-/* What can't be had is an error that names it. */
-static void test_refused(void **state)
-{
-	static const char *const keys[] = {"cgroup.procs",  "cgroup.kill",
-					   "cgroup.freeze", "../x.y",
-					   "memory",	    "cgroup.type"};
-	static struct cgroup cg;
-	struct cgroup_resources r = {0};
-
-	(void)state;
-	ok(plan(&cg, "/refused"));
-	ok(cgroup_make(&cg, &r, &err));
-	if (!cgroup_dir_of(&cg, CGROUP_NET_CLS)) {
-		r.class_id = (struct cgroup_u64){true, 1};
-		assert_int_equal(cgroup_apply(&cg, &r, &err), -ENOENT);
-		assert_string_equal(err.text,
-				    "cgroup controller net_cls: the container "
-				    "has no cgroup with it");
-		r.class_id.set = false;
-	}
-	if (cgroup_dir_v2(&cg))
-		for (size_t i = 0; i < N_ELEMENTS(keys); i++) {
-			const struct cgroup_unified u = {keys[i], "1"};
-
-			r.unified = &u;
-			r.n_unified = 1;
-			assert_int_equal(cgroup_apply(&cg, &r, &err), -EINVAL);
-		}
-	ok(cgroup_remove(&cg, &err));
-}
-
-/* --------------------------------------------------------------- devices */
-
-static int try_devices(void)
-{
-	own_close int null_fd =
-		openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC);
-	own_close int zero_fd =
-		openat(AT_FDCWD, "/dev/zero", O_RDONLY | O_CLOEXEC);
-	own_close int write_fd = -EBADF;
-
-	if (null_fd < 0 || zero_fd < 0)
+	if (cgroup_dir_open(d, &fd, &err) < 0 ||
+	    mkdirat(fd, "inner", 0755) < 0 ||
+	    io_write_str(fd, "inner/cgroup.procs", "0") < 0 ||
+	    io_read_str(fd, "cgroup.controllers", text, sizeof(text)) <= 0)
 		return 1;
-	write_fd = openat(AT_FDCWD, "/dev/zero", O_WRONLY | O_CLOEXEC);
-	if (write_fd >= 0 || errno != EPERM)
-		return 2;
-	write_fd = openat(AT_FDCWD, "/dev/full", O_RDONLY | O_CLOEXEC);
-	return write_fd < 0 && errno == EPERM ? 0 : 3;
+	memmove(text + 1, text, strcspn(text, " ") + 1);
+	text[0] = '+';
+	text[strcspn(text, " ")] = '\0';
+	return io_write_str(fd, "cgroup.subtree_control", text) < 0 ? 2 : 0;
 }
 
-static void try_in(const struct cgroup *cg)
+/* A container that divides its cgroup (a Docker inside): exec follows it. */
+static void test_inner(void **state)
 {
-	pid_t pid = start(cg, try_devices);
-	int status;
-
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-static void test_devices(void **state)
-{
-	static const struct cgroup_device_rule rules[] = {
-		{false, 'a', -1, -1, 7},
-		{true, 'c', 1, 3, 7},
-		{true, 'c', 1, 5, 7},
-		{false, 'c', 1, 5, CGROUP_DEV_WRITE},
-	};
-	static const struct cgroup_device_rule narrow[] = {
-		{true, 'c', 10, -1, 7},
-		{false, 'c', 10, 229, 7},
-	};
+	own_cgroup_join struct cgroup_join j = CGROUP_JOIN_INIT;
 	static struct cgroup cg;
-	struct cgroup_resources r = {.devices = rules,
-				     .n_devices = N_ELEMENTS(rules)};
 	const struct cgroup_resources none = {0};
 	const struct cgroup_dir *d;
+	char text[256] = "";
+	pid_t pid;
+	int fd = -EBADF;
 
 	(void)state;
-	ok(plan(&cg, "/devices"));
-	d = cgroup_dir_of(&cg, CGROUP_DEVICES);
-	if (!d)
-		skip();
-	ok(cgroup_make(&cg, &r, &err));
-	ok(cgroup_apply(&cg, &r, &err));
-	try_in(&cg);
-	r.devices = narrow;
-	r.n_devices = N_ELEMENTS(narrow);
-	if (!d->v2)
-		assert_int_equal(cgroup_apply(&cg, &r, &err), -EINVAL);
-	ok(cgroup_remove(&cg, &err));
-	/* v2's program, whoever has the controller; twice: in place of itself */
-	ok(plan(&cg, "/devices2"));
+	ok(plan(&cg, "/divided"));
 	ok(cgroup_make(&cg, &none, &err));
 	d = cgroup_dir_v2(&cg);
-	for (int i = 0; d && i < 2; i++) {
-		own_close int fd = -EBADF;
-
-		ok(cgroup_dir_open(d, &fd, &err));
-		ok(cgroup_devices_attach(
-			fd, i ? rules : narrow,
-			i ? N_ELEMENTS(rules) : N_ELEMENTS(narrow), &err));
-	}
 	if (d)
-		try_in(&cg);
+		read_file(d, "cgroup.controllers", text, sizeof(text));
+	if (!*text) {
+		ok(cgroup_remove(&cg, &err));
+		skip();
+	}
+	pid = start(&cg, NULL);
+	ok(cgroup_join_open(&j, &cg, pid, &err));
+	cgroup_join_close(&j);
+	/* nobody is in the inner one yet: nowhere to go */
+	ok(cgroup_signal(&cg, SIGKILL, &err));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	pid = fork();
+	if (pid == 0) {
+		if (move_to_inner(d) != 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	for (int i = 0; i < 500 && fd < 0; i++) {
+		const struct timespec t = {.tv_nsec = 10000000};
+
+		nanosleep(&t, NULL);
+		read_file(d, "cgroup.subtree_control", text, sizeof(text));
+		if (*text)
+			fd = 0;
+	}
+	ok(cgroup_join_open(&j, &cg, pid, &err));
+	assert_int_equal(faccessat(j.v2_dir_fd, "../inner", F_OK, 0), 0);
+	cgroup_join_close(&j);
+	/* our own process is not beneath it */
+	assert_int_equal(cgroup_join_open(&j, &cg, getpid(), &err), -EBUSY);
+	ok(cgroup_signal(&cg, SIGKILL, &err));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	ok(cgroup_remove(&cg, &err));
 }
 
@@ -512,57 +301,13 @@ static int run_all(void)
 		cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_half_made),
 		cmocka_unit_test(test_race),
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_inner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-static void test_nothing(void **state)
-{
-	(void)state;
-	skip();
-}
-
-static int skip_all(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_nothing, NULL, NULL),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
-
-/* The tests themselves are process 1 of a namespace with its own /proc. */
-static int in_namespace(int (*body)(void))
-{
-	pid_t pid = fork();
-	int status;
-
-	if (pid == 0) {
-		if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		    mount("proc", "/proc", "proc", 0, NULL) < 0)
-			_exit(98);
-		status = body();
-		fflush(NULL);
-		_exit(status);
-	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid)
-		return 1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 int main(void)
 {
-	static struct cgroup cg;
-
-	snprintf(base, sizeof(base), "/osh-unit-%d-%ld", (int)getpid(),
-		 (long)time(NULL) % 100000);
-	if (geteuid() != 0 || plan(&cg, "/x") < 0 ||
-	    unshare(CLONE_NEWPID | CLONE_NEWNS) < 0)
-		return skip_all();
-	/* no leak check at exit: it can't clone once the namespace is dead */
-	_exit(in_namespace(run_all));
+	return cgroup_fixture_main(run_all);
 }
