@@ -68,9 +68,12 @@ enum {
 	SHIM_LOG_PENDING_MAX = 64,
 	SHIM_LOG_FILE_BYTES = 16 << 20,
 	SHIM_LOG_FILES_KEPT = 8,
-	/* Records of one container in a second: beyond, only counted, and one
-	 * finding says how many. 500 lines of 400 bytes are 12 MB a minute. */
-	SHIM_LOG_RATE_MAX = 500,
+	/* Denials of one container that are recorded one by one: so many at
+	 * once, and so many a second after that; beyond, they are counted, and
+	 * a record each second says how many. Whoever wants the log's older
+	 * files rotated away (9 of 16 MB) needs five hours of trying. */
+	SHIM_LOG_BURST = 500,
+	SHIM_LOG_PER_SECOND = 20,
 
 	/* A resolver that dies is started again this often within the time. */
 	SHIM_RESOLVER_STARTS_MAX = 5,

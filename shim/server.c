@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <netinet/in.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +22,6 @@ enum {
 	TICK_MS = 1000,
 	/* A create that started this shim and died before ATTACH. */
 	FIRST_ATTACH_MS = 5000,
-	NETINET_ICMP6 = 58,
-	NETINET_IGMP = 2,
 };
 
 /* ------------------------------------------------------------ packets */
@@ -63,8 +62,8 @@ static void on_packet(void *ctx, const struct nflog_packet *p)
 	struct decision d;
 
 	/* the kernel's own, of interfaces that come up */
-	if (!box || (!p->have_uid && (p->proto == NETINET_ICMP6 ||
-				      p->proto == NETINET_IGMP)))
+	if (!box || (!p->have_uid && (p->proto == IPPROTO_ICMPV6 ||
+				      p->proto == IPPROTO_IGMP)))
 		return;
 	dest.ip = match_ip_v6(p->dst);
 	dest.n_names = resolved_find(&s->resolved, p->dst, loop_now_ms(),
@@ -77,7 +76,9 @@ static void on_packet(void *ctx, const struct nflog_packet *p)
 	r.reason = d.allow ? REASON_BINARY_UNKNOWN : d.reason;
 	r.detail = "dropped: no decision allowed it";
 	match_ip_text(&dest.ip, ip);
-	r.dest.proto = p->proto == 6 ? "tcp" : p->proto == 17 ? "udp" : NULL;
+	r.dest.proto = p->proto == IPPROTO_TCP ? "tcp" :
+		       p->proto == IPPROTO_UDP ? "udp" :
+						 NULL;
 	r.dest.host = dest.n_names ? names[0] : NULL;
 	r.policy.digest = box->policy.digest;
 	(void)journal_write(&box->journal, &r, &err);
@@ -98,44 +99,60 @@ static void on_packets(struct loop *loop, struct loop_ref ref, uint32_t events,
 
 /* ------------------------------------------------------------ upstreams */
 
-static size_t collect_upstreams(const struct server *s, enum ruleset_set set,
-				struct element e[ELEMENTS_MAX])
+/* The elements of one set; containers of a pod mostly share theirs. */
+struct upstreams {
+	enum ruleset_set set;
+	struct element e[ELEMENTS_MAX];
+	size_t n;
+	bool full;
+};
+
+static void add_upstream(struct upstreams *u, const struct shim_upstream *up,
+			 uint8_t proto)
 {
-	static const uint8_t protos[] = { 17, 6 };
-	size_t n = 0;
+	struct element e = { .set = u->set, .proto = proto, .port = up->port };
+
+	memcpy(e.addr, up->addr, 16);
+	for (size_t i = 0; i < u->n; i++)
+		if (u->e[i].proto == proto && u->e[i].port == e.port &&
+		    memcmp(u->e[i].addr, e.addr, 16) == 0)
+			return;
+	if (u->n == ELEMENTS_MAX)
+		u->full = true;
+	else
+		u->e[u->n++] = e;
+}
+
+static int set_upstreams(struct server *s, enum ruleset_set set,
+			 struct err *err)
+{
+	struct upstreams u = { .set = set };
 
 	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++) {
 		const struct sandbox *b = &s->sandboxes.sandbox[i];
 
 		for (uint32_t k = 0; b->used && k < b->n_upstreams; k++) {
-			const struct shim_upstream *u = &b->upstream[k];
-			struct match_ip ip = match_ip_v6(u->addr);
-			bool v4 = match_ip_is_v4(&ip);
+			struct match_ip ip = match_ip_v6(b->upstream[k].addr);
 
-			for (unsigned int p = 0; p < 2; p++) {
-				if (v4 != (set == SET_UPSTREAM4) ||
-				    n == ELEMENTS_MAX)
-					continue;
-				e[n] = (struct element){ .set = set,
-							 .proto = protos[p],
-							 .port = u->port };
-				memcpy(e[n++].addr, u->addr, 16);
-			}
+			if (match_ip_is_v4(&ip) != (set == SET_UPSTREAM4))
+				continue;
+			add_upstream(&u, &b->upstream[k], IPPROTO_UDP);
+			add_upstream(&u, &b->upstream[k], IPPROTO_TCP);
 		}
 	}
-	return n;
+	if (u.full)
+		return err_set(err, ENOSPC,
+			       "allow nameservers: more than %d in one network "
+			       "namespace",
+			       ELEMENTS_MAX / 2);
+	return elements_replace(&s->netns.nft, set, u.e, u.n, err);
 }
 
 int server_set_upstreams(struct server *s, struct err *err)
 {
-	struct element e[ELEMENTS_MAX];
-	size_t n = collect_upstreams(s, SET_UPSTREAM4, e);
-	int r = elements_replace(&s->netns.nft, SET_UPSTREAM4, e, n, err);
+	int r = set_upstreams(s, SET_UPSTREAM4, err);
 
-	if (r < 0)
-		return r;
-	n = collect_upstreams(s, SET_UPSTREAM6, e);
-	return elements_replace(&s->netns.nft, SET_UPSTREAM6, e, n, err);
+	return r < 0 ? r : set_upstreams(s, SET_UPSTREAM6, err);
 }
 
 /* ------------------------------------------------------------ life */
@@ -191,7 +208,7 @@ static bool try_end(struct server *s)
 
 static bool is_idle(const struct server *s)
 {
-	if (!in_use(s))
+	if (!in_use(s) || s->n_packets_lost)
 		return false;
 	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++)
 		if (s->sandboxes.sandbox[i].used &&
@@ -205,9 +222,20 @@ static bool is_idle(const struct server *s)
 
 static void tick(struct server *s)
 {
-	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++)
-		if (s->sandboxes.sandbox[i].used)
-			journal_tick(&s->sandboxes.sandbox[i].journal);
+	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++) {
+		struct sandbox *box = &s->sandboxes.sandbox[i];
+
+		if (!box->used)
+			continue;
+		if (s->n_packets_lost)
+			sandbox_note(box, LOG_FINDING, REASON_LIMIT,
+				     "a flood: the kernel told of more dropped "
+				     "packets than could be recorded (%llu "
+				     "times)",
+				     (unsigned long long)s->n_packets_lost);
+		journal_tick(&box->journal);
+	}
+	s->n_packets_lost = 0;
 	server_conn_tick(s);
 }
 

@@ -224,6 +224,26 @@ for a in (\"127.0.0.1\", \"127.1.2.3\", \"0.0.0.0\", own):
 	has_not box1 '.kind == "connect"'
 }
 
+@test "a 32-bit program: its sockets are made for it, its connections decided" {
+	gcc -O1 -o "$WORK/socketcall" "$INTEGRATION/egress/socketcall.c"
+	policy <<-'EOF'
+	network:
+	  default: deny
+	  allow:
+	    - host: 192.31.196.10
+	      port: 80
+	EOF
+	agent "$WORK/socketcall 192.31.196.10 80
+		$WORK/socketcall 192.31.196.66 80
+		$WORK/socketcall 192.31.196.10 80 40
+		$WORK/socketcall 192.31.196.10 80 17"
+	assert_line --partial 'read: HTTP/1.'
+	assert_line 'connect: 13'
+	# neither VSOCK nor PACKET
+	[ "$(grep -c '^socket: 1$' <<<"$output")" -eq 2 ]
+	has box1 '.verdict == "allow" and .kind == "connect"'
+}
+
 # ---------------------------------------------------------------- inbound
 
 server='import socket
@@ -351,6 +371,43 @@ print(socket.create_connection(('$own', 7000), 3).recv(100))" \
 	rm "$WORK/keep"
 	wait $PLAYER || :
 	! grep -q 200 "$WORK/out"
+}
+
+@test "malformed messages end a connection and harm nothing" {
+	touch "$WORK/keep"
+	play box1 -- /bin/sh -c "echo up
+		while [ -e $WORK/keep ]; do sleep 0.05; done
+		$get http://api.github.com/" >"$WORK/out" 2>&1 &
+	PLAYER=$!
+	wait_for grep -q up "$WORK/out"
+	/usr/bin/python3 - "$WORK"/shim/*/sock <<-'EOF'
+	import array, os, random, socket, struct, sys
+	random.seed(7)
+	sizes = [1, 3, 4, 8, 32, 264, 268, 272, 528, 536, 800, 2048]
+	ended = 0
+	for i in range(600):
+	    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	    s.settimeout(5)
+	    s.connect(sys.argv[1])
+	    op = random.choice([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 2**32 - 1])
+	    body = bytearray(struct.pack("<I", op))
+	    body += os.urandom(random.choice(sizes)) if i % 2 else \
+	            bytes(random.choice(sizes))
+	    body = bytes(body[:random.choice(sizes)])
+	    files = [os.open("/dev/null", 0) for _ in range(random.choice([0, 0, 1, 2, 3, 9]))]
+	    s.sendmsg([body], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else [])
+	    for f in files: os.close(f)
+	    try: ended += s.recv(4096) == b""
+	    except ConnectionResetError: ended += 1
+	    s.close()
+	assert ended > 300, ended
+	EOF
+	# every descriptor that came with them is closed again
+	[ "$(ls "/proc/$(shim_pid)/fd" | wc -l)" -lt 200 ]
+	rm "$WORK/keep"
+	wait $PLAYER || :
+	grep -q 200 "$WORK/out"
+	left_nothing
 }
 
 @test "what the shim and its helpers hold" {

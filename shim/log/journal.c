@@ -186,15 +186,19 @@ static bool coalesce(struct journal *j, uint64_t key, const struct strbuf *body,
 /* A denial beyond the rate is only counted. */
 static bool suppress(struct journal *j, const struct journal_record *r)
 {
-	uint64_t second = loop_now_ms() / 1000;
+	uint64_t now = loop_now_ms() / 1000;
+	uint64_t more = (now - j->second) * SHIM_LOG_PER_SECOND;
 
-	if (second != j->second) {
-		j->second = second;
-		j->n_in_second = 0;
-	}
-	if (++j->n_in_second <= SHIM_LOG_RATE_MAX || !decides(r) ||
-	    r->verdict == LOG_ALLOW)
+	if (!decides(r) || r->verdict == LOG_ALLOW)
 		return false;
+	j->second = now;
+	j->n_tokens = more >= SHIM_LOG_BURST - j->n_tokens ?
+			      SHIM_LOG_BURST :
+			      j->n_tokens + (unsigned int)more;
+	if (j->n_tokens) {
+		j->n_tokens--;
+		return false;
+	}
 	j->n_suppressed++;
 	return true;
 }
@@ -347,6 +351,8 @@ int journal_open(struct journal *j, int dir_fd, const char *id,
 	memset(j, 0, sizeof(*j));
 	j->fd = -EBADF;
 	j->dir_fd = dir_fd;
+	j->n_tokens = SHIM_LOG_BURST;
+	j->second = loop_now_ms() / 1000;
 	j->max_bytes = max_bytes ? max_bytes : SHIM_LOG_FILE_BYTES;
 	if (!str_copy(j->id, sizeof(j->id), id))
 		r = err_set(err, EINVAL, "open decision log: long id");

@@ -6,7 +6,7 @@
  * A record is on file when journal_write() returns 0, with two exceptions
  * that are bounded: records that are like one of the last second are counted
  * and written as one when the second is over, and denials beyond
- * SHIM_LOG_RATE_MAX a second are counted and reported by number. A decision
+ * a rate (SHIM_LOG_BURST) are counted and reported by number. A decision
  * whose record could not be written must not be carried out: the caller
  * denies it. How many were lost is the first thing on file once writing works
  * again.
@@ -74,8 +74,8 @@ struct journal {
 	struct digest prev;
 	uint64_t n_allowed, n_denied; /* decisions, for STATUS */
 	uint64_t n_lost;
-	uint64_t second; /* the rate's */
-	unsigned int n_in_second;
+	uint64_t second;	/* when the tokens were last filled up */
+	unsigned int n_tokens;	/* denials that may be written one by one */
 	uint64_t n_suppressed;
 	unsigned int n_pending; /* places in use */
 	struct journal_pending pending[SHIM_LOG_PENDING_MAX];
