@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-enum { FDS_MAX = 128 };
+/* a user namespace's volumes are a descriptor each */
+enum { FDS_MAX = 1024 };
 
 /* A small set; negative numbers are ignored, more than FDS_MAX is a bug. */
 struct fds {

@@ -31,6 +31,7 @@
 #include "runtime/container/create_state.h"
 #include "runtime/container/hook.h"
 #include "runtime/container/launch.h"
+#include "runtime/container/launch_mounts.h"
 #include "runtime/container/record.h"
 #include "runtime/container/store.h"
 #include "runtime/container/sync.h"
@@ -323,8 +324,10 @@ static int clone_init(struct create *c, struct err *err)
 {
 	struct launch *l = &c->launch;
 	int sync[2];
-	int r = sync_pair(sync, err);
+	int r = launch_mounts_open(l, c->b.plan->spec, err);
 
+	if (r == 0)
+		r = sync_pair(sync, err);
 	if (r < 0)
 		return r;
 	c->sync_fd = sync[0];
@@ -578,6 +581,7 @@ static void close_all(struct create *c)
 	c->launch.enter.proc_fd = close_fd(c->launch.enter.proc_fd);
 	cgroup_join_close(&c->launch.join);
 	ns_set_done(&c->launch.ns);
+	launch_mounts_close(&c->launch);
 	egress_done(&c->egress);
 	store_entry_done(&c->entry);
 	store_done(&c->store);

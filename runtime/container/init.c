@@ -36,6 +36,7 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/container/init_root.h"
 #include "runtime/container/launch.h"
+#include "runtime/container/launch_mounts.h"
 #include "runtime/container/sync.h"
 #include "runtime/linux/scheduler.h"
 #include "runtime/oci/spec_linux.h"
@@ -254,6 +255,7 @@ static void close_others(const struct launch *l)
 	fds_add(&keep, l->join.v2_procs_fd);
 	for (int k = 0; k < NS_N; k++)
 		fds_add(&keep, l->ns.fd[k]);
+	launch_mounts_keep(l, &keep);
 	fds_close_others(&keep, 3 + l->enter.preserve_fds);
 }
 

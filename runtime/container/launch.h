@@ -52,7 +52,7 @@ struct launch {
 	bool in_userns;		 /* the container has one of its own */
 	bool rootless;		 /* we are in one ourselves */
 
-	const struct mount_request *mounts;
+	struct mount_request *mounts; /* sources owned: launch_mounts.h */
 	size_t n_mounts;
 	const struct device *devices;
 	size_t n_devices;

@@ -194,8 +194,8 @@ static int tree_attrs(int fd, const struct mount_request *req, struct err *err)
 			     err);
 }
 
-int mount_source_open(const struct mount_request *req, int *ret_fd,
-		      struct err *err)
+static int clone_source(const struct mount_request *req, int *ret_fd,
+			struct err *err)
 {
 	own_close int fd = -EBADF;
 	int r;
@@ -209,6 +209,22 @@ int mount_source_open(const struct mount_request *req, int *ret_fd,
 	r = tree_attrs(fd, req, err);
 	if (r < 0)
 		return r;
+	*ret_fd = take_fd(&fd);
+	return 0;
+}
+
+int mount_source_open(const struct mount_request *req, int *ret_fd,
+		      struct err *err)
+{
+	own_close int fd = -EBADF;
+	int r = clone_source(req, &fd, err);
+
+	/* a clone of a shared mount made here would be its peer for ever */
+	if (r == 0)
+		r = mountfd_propagation(fd, MS_SLAVE | MS_REC, req->source,
+					err);
+	if (r < 0)
+		return err_wrap(err, "mount %s", req->destination);
 	*ret_fd = take_fd(&fd);
 	return 0;
 }
@@ -267,7 +283,7 @@ static int mount_bind(const struct mount_env *env,
 		mount_note(env, "mount %s: a bind mount has no use for \"%s\"",
 			   req->destination, req->opt.data);
 	if (fd < 0) {
-		r = mount_source_open(req, &own_fd, err);
+		r = clone_source(req, &own_fd, err);
 		if (r < 0)
 			return r;
 		fd = own_fd;

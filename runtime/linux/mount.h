@@ -107,7 +107,8 @@ int mount_do(const struct mount_env *env, const struct mount_request *req,
 
 /*
  * Clone the source of a bind mount, with its attributes and its id map, into
- * a detached mount; to be called where the source is reachable.
+ * a detached mount: by the parent, where the container's user namespace could
+ * not reach it or may not map it. It is a slave of the source.
  */
 int mount_source_open(const struct mount_request *req, int *ret_fd,
 		      struct err *err);

@@ -119,6 +119,23 @@ static void locked_flags(int root_fd)
 		    "rw") == -EPERM);
 }
 
+/* A source that only the parent can reach; it was cloned there. */
+static void source_of_the_parents(int root_fd, int source_fd)
+{
+	const struct mount_env env = {.root_fd = root_fd, .in_userns = true};
+	struct mount_request req = MOUNT_REQUEST_INIT;
+	struct err err = ERR_INIT;
+
+	CHECK(MOUNT(root_fd, &err, "/s", NULL, TEST_DIR "/host/secret/src",
+		    "bind") == -EACCES);
+	req.destination = "/s";
+	req.source = TEST_DIR "/host/secret/src";
+	req.source_fd = source_fd;
+	CHECK(mount_do(&env, &req, &err) == 0);
+	CHECK(is_read_only(root_fd, "s"));
+	CHECK(faccessat(root_fd, "s/file", F_OK, 0) == 0);
+}
+
 static void masks_and_devices(int root_fd)
 {
 	static const char *const masked[] = {"/proc/version", "/sys/firmware",
@@ -140,7 +157,7 @@ static void masks_and_devices(int root_fd)
 	CHECK(st.st_rdev == makedev(1, 3));
 }
 
-static void container(const struct test_root *t, int ready_fd)
+static void container(int source_fd, int ready_fd)
 {
 	struct err err = ERR_INIT;
 	int root_fd;
@@ -152,11 +169,11 @@ static void container(const struct test_root *t, int ready_fd)
 	CHECK(rootfs_prepare(TEST_DIR "/root", 0, &root_fd, &err) == 0);
 	usual_mounts(root_fd);
 	locked_flags(root_fd);
+	source_of_the_parents(root_fd, source_fd);
 	masks_and_devices(root_fd);
 	CHECK(rootfs_readonly(root_fd, &err) == 0);
 	CHECK(rootfs_pivot(root_fd, ROOTFS_PIVOT, false, &err) == 0);
 	CHECK(faccessat(AT_FDCWD, "/proc/self", F_OK, 0) == 0);
-	(void)t;
 	_exit(0);
 }
 
@@ -166,6 +183,8 @@ static void containers_mounts(void **state)
 	static const struct idmap map = {&line, 1, &line, 1};
 	const struct test_root *t = *state;
 	struct err err = ERR_INIT;
+	struct mount_request req = MOUNT_REQUEST_INIT;
+	own_close int source_fd = -EBADF;
 	int status = -1;
 	int ready[2];
 	pid_t pid;
@@ -177,12 +196,20 @@ static void containers_mounts(void **state)
 	assert_int_equal(mount("tmpfs", TEST_DIR "/host/src", "tmpfs",
 			       MS_RDONLY, "mode=755"),
 			 0);
+	mkdirat(t->dir_fd, "host/secret", 0700);
+	mkdirat(t->dir_fd, "host/secret/src", 0755);
+	test_write(t->dir_fd, "host/secret/src/file", "");
+	req.destination = "/s";
+	req.source = TEST_DIR "/host/secret/src";
+	req.opt.bind = true;
+	req.opt.flags = MS_RDONLY;
+	assert_ok(mount_source_open(&req, &source_fd, &err), &err);
 	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
 	pid = ns_clone(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID, -EBADF, NULL,
 		       &err);
 	if (pid == 0) {
 		close(ready[1]);
-		container(t, ready[0]);
+		container(source_fd, ready[0]);
 	}
 	assert_true(pid > 0);
 	close(ready[0]);
