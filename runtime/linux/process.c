@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -122,6 +123,18 @@ int process_take_fd(int pidfd, int fd, int *ret_fd, struct err *err)
 		return err_errno(err, errno, "take descriptor %d", fd);
 	*ret_fd = (int)r;
 	return 0;
+}
+
+/* The first namespace maps all ids to themselves: "0 0 4294967295". */
+bool process_in_userns(void)
+{
+	char text[128];
+	unsigned long from, to, n;
+
+	if (io_read_str(AT_FDCWD, "/proc/self/uid_map", text, sizeof(text)) < 0)
+		return true; /* more lines than the first one has, or no /proc */
+	return sscanf(text, "%lu %lu %lu", &from, &to, &n) != 3 || from != 0 ||
+	       to != 0 || n != UINT32_MAX;
 }
 
 int process_no_new_privs(struct err *err)

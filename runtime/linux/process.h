@@ -41,6 +41,12 @@ int process_wait_end(int pidfd, int timeout_ms);
 /* A duplicate of @fd of that process (pidfd_getfd); close-on-exec. */
 int process_take_fd(int pidfd, int fd, int *ret_fd, struct err *err);
 
+/*
+ * Are we in a user namespace other than the machine's first? Root in it is
+ * not the machine's: cgroups of others and device rules are out of reach.
+ */
+bool process_in_userns(void);
+
 /* The thread's kernel flag that makes further execs gain nothing. */
 int process_no_new_privs(struct err *err);
 /*

@@ -177,6 +177,28 @@ static void test_oom_score(void **state)
 			    "set oom_score_adj to 5000: invalid argument");
 }
 
+static int userns_of_child(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER) < 0 ? 77 : process_in_userns());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void test_userns(void **state)
+{
+	int in = userns_of_child();
+
+	(void)state;
+	if (in == 77)
+		skip();
+	assert_int_equal(in, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_own_stat),
 		cmocka_unit_test(test_child),
 		cmocka_unit_test(test_oom_score),
+		cmocka_unit_test(test_userns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
