@@ -220,6 +220,16 @@ static int set_affinity(const struct oci_cpu_affinity *a, struct err *err)
 			       scheduler_reset_affinity(err);
 }
 
+/* The container chooses what its program's name leads to: /proc/self/fd/N/..
+ * must lead nowhere (CVE-2024-21626). */
+static void close_folders(struct exec *x)
+{
+	cgroup_join_close(&x->join);
+	x->enter.proc_fd = close_fd(x->enter.proc_fd);
+	for (int k = 0; k < ENTER_LAYERS_MAX; k++)
+		x->enter.landlock_fd[k] = close_fd(x->enter.landlock_fd[k]);
+}
+
 static __attribute__((noreturn)) void final_main(struct exec *x)
 {
 	char program[4096];
@@ -240,6 +250,7 @@ static __attribute__((noreturn)) void final_main(struct exec *x)
 		r = make_terminal(x, &x->enter.slave_fd, &err);
 	if (r == 0)
 		r = enter_confine(&x->enter, program, sizeof(program), &err);
+	close_folders(x);
 	if (r == 0)
 		r = sync_send(x->sync_fd, SYNC_CREATED, 0, NULL, 0, &err);
 	if (r < 0) {
