@@ -242,7 +242,6 @@ static void tick(struct server *s)
 static int loop(struct server *s, struct err *err)
 {
 	uint64_t last_ms = loop_now_ms();
-	bool served = false;
 
 	for (;;) {
 		uint64_t now;
@@ -255,8 +254,7 @@ static int loop(struct server *s, struct err *err)
 			last_ms = now;
 			tick(s);
 		}
-		served = served || sandboxes_count(&s->sandboxes) > 0;
-		if ((served || now - s->started_ms >= FIRST_ATTACH_MS) &&
+		if ((s->visited || now - s->started_ms >= FIRST_ATTACH_MS) &&
 		    try_end(s))
 			return 0;
 	}

@@ -41,6 +41,8 @@ static void close_connection(struct server *s, struct connection *c)
 
 	loop_remove(&s->loop, c->source);
 	c->fd = close_fd(c->fd);
+	/* a create that attaches holds the lock: see try_end() */
+	s->visited = true;
 	if (box && !box->committed)
 		server_forget(s, c->creates);
 	c->creates = (struct sandbox_ref){ 0, 0 };

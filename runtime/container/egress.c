@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,8 +139,6 @@ static int try_connect(struct egress *e, struct err *err)
 {
 	own_close int fd = -EBADF;
 	struct sockaddr_un sa;
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
 
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -155,8 +154,6 @@ static int try_connect(struct egress *e, struct err *err)
 				       "running");
 		return err_errno(err, code, "connect to osh-shim");
 	}
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0)
-		e->shim_pid = peer.pid;
 	e->conn_fd = take_fd(&fd);
 	return 0;
 }
@@ -211,7 +208,8 @@ static void drop_folder(struct egress *e)
 	unlinkat(shims_fd, name, AT_REMOVEDIR);
 }
 
-int egress_forget(uint64_t cookie, struct err *err)
+/* All of it under the lock: another create may be about to start a shim. */
+int egress_forget(struct arena *a, uint64_t cookie, struct err *err)
 {
 	struct egress e = EGRESS_INIT;
 	struct err ignored;
@@ -221,10 +219,12 @@ int egress_forget(uint64_t cookie, struct err *err)
 	r = take_folder(&e, err);
 	if (r < 0)
 		return r;
-	if (try_connect(&e, &ignored) == -ESRCH)
+	if (try_connect(&e, &ignored) == -ESRCH) {
+		r = egress_cgroup_remove(a, cookie, err);
 		drop_folder(&e);
+	}
 	egress_done(&e);
-	return 0;
+	return r;
 }
 
 /* ------------------------------------------------------------- starting */
@@ -364,7 +364,8 @@ int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 	if (r == 0)
 		r = exchange(e, SHIM_OP_ATTACH, &attach, sizeof(attach), fds,
 			     start->ceiling_fd >= 0 ? 3 : 2, &reply, err);
-	if (r < 0 && started)
+	/* one that lives removes its folder itself, after its table */
+	if (r < 0 && started && e->conn_fd < 0)
 		drop_folder(e);
 	e->folder_fd = close_fd(e->folder_fd);
 	if (r < 0)
@@ -475,6 +476,18 @@ int egress_status(struct egress *e, struct shim_reply *ret, struct err *err)
 
 	fill_request(e, SHIM_OP_STATUS, 0, &rq);
 	return exchange(e, SHIM_OP_STATUS, &rq, sizeof(rq), NULL, 0, ret, err);
+}
+
+int egress_pidfd(const struct egress *e)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	int fd;
+
+	if (getsockopt(e->conn_fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return -errno;
+	fd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+	return fd < 0 ? -errno : fd;
 }
 
 void egress_done(struct egress *e)

@@ -20,7 +20,6 @@ struct egress {
 	int conn_fd;   /* owned: ends the container before COMMIT */
 	int folder_fd; /* owned: SHIMS/COOKIE, locked until ATTACH is done */
 	uint64_t cookie;
-	pid_t shim_pid; /* the peer's, 0 when unknown */
 	char id[SHIM_ID_BYTES];
 };
 
@@ -66,8 +65,16 @@ int egress_detach(struct egress *e, uint32_t *ret_left, struct err *err);
 
 int egress_status(struct egress *e, struct shim_reply *ret, struct err *err);
 
-/* Remove what a shim that died left in its folder; one that lives is left. */
-int egress_forget(uint64_t cookie, struct err *err);
+/*
+ * A pidfd of the shim that we are connected to, or a negative errno. It must
+ * have answered somebody before we connected: until it listens itself, the
+ * socket is that of the create that started it (unix(7), SO_PEERCRED).
+ */
+int egress_pidfd(const struct egress *e);
+
+/* Remove what a shim that died left: its folder, its cgroup. One that lives is
+ * left alone. */
+int egress_forget(struct arena *a, uint64_t cookie, struct err *err);
 
 void egress_done(struct egress *e);
 

@@ -35,6 +35,22 @@ static const char *sibling(struct arena *a, const char *beside,
 	return arena_printf(a, "%.*s/%s", (int)(slash - beside), beside, name);
 }
 
+static int remove_recorded(struct arena *a, const struct store_entry *e,
+			   const char *file, struct err *err)
+{
+	struct cgroup *cg = arena_new(a, struct cgroup);
+	int r;
+
+	store_remove_temporaries(e->dir_fd, file);
+	r = record_load_cgroup(a, e, file, cg, err);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	r = cgroup_remove(cg, err);
+	if (r == 0 && unlinkat(e->dir_fd, file, 0) < 0 && errno != ENOENT)
+		r = err_errno(err, errno, "remove %s/%s", e->path, file);
+	return r;
+}
+
 int egress_cgroup_make(struct arena *a, uint64_t cookie, const char *beside,
 		       struct cgroup_join *ret, struct err *err)
 {
@@ -46,6 +62,9 @@ int egress_cgroup_make(struct arena *a, uint64_t cookie, const char *beside,
 	char *file;
 	int r = open_record(a, cookie, &e, &file, err);
 
+	/* a dead shim's, whose containers are still there */
+	if (r == 0)
+		r = remove_recorded(a, &e, file, err);
 	if (r == 0)
 		r = cgroup_plan(cg, sibling(a, beside, name), name,
 				geteuid() != 0 ? CGROUP_OPTIONAL : 0, err);
@@ -64,20 +83,11 @@ int egress_cgroup_make(struct arena *a, uint64_t cookie, const char *beside,
 int egress_cgroup_remove(struct arena *a, uint64_t cookie, struct err *err)
 {
 	struct store_entry e = STORE_ENTRY_INIT;
-	struct cgroup *cg = arena_new(a, struct cgroup);
 	char *file;
 	int r = open_record(a, cookie, &e, &file, err);
 
 	if (r == 0)
-		r = record_load_cgroup(a, &e, file, cg, err);
-	if (r == -ENOENT) {
-		store_entry_done(&e);
-		return 0;
-	}
-	if (r == 0)
-		r = cgroup_remove(cg, err);
-	if (r == 0 && unlinkat(e.dir_fd, file, 0) < 0 && errno != ENOENT)
-		r = err_errno(err, errno, "remove %s/%s", e.path, file);
+		r = remove_recorded(a, &e, file, err);
 	store_entry_done(&e);
 	return r < 0 ? err_wrap(err, "remove osh-shim's cgroup") : 0;
 }

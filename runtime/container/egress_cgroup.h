@@ -14,7 +14,8 @@ struct arena;
 struct cgroup_join;
 struct err;
 
-/* @beside: the container's cgroupsPath (may be NULL). */
+/* Both under the lock of the shim's folder (egress.c). @beside: the
+ * container's cgroupsPath (may be NULL). */
 int egress_cgroup_make(struct arena *a, uint64_t cookie, const char *beside,
 		       struct cgroup_join *ret, struct err *err);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "runtime/base/err.h"
 #include "runtime/base/own.h"
-#include "runtime/container/egress_cgroup.h"
 #include "runtime/container/egress_leave.h"
 #include "runtime/linux/process.h"
 
@@ -17,28 +15,38 @@ static bool is_gone(int r)
 	return r == -ESRCH || r == -ENOENT || r == -ECONNRESET || r == -EPIPE;
 }
 
+/* It has nobody left to serve, and ends. One that is still there after that
+ * time serves others, who joined meanwhile: theirs to clean. */
+static void await_end(const char *id, uint64_t cookie)
+{
+	struct egress e = EGRESS_INIT;
+	own_close int pidfd = -EBADF;
+	struct err gone;
+
+	if (egress_connect(&e, id, cookie, &gone) < 0)
+		return;
+	pidfd = egress_pidfd(&e);
+	egress_done(&e);
+	if (pidfd >= 0)
+		process_wait_end(pidfd, SHIM_WAIT_MS);
+}
+
 int egress_leave(struct arena *a, const char *id, uint64_t cookie,
 		 struct egress *e, struct err *err)
 {
-	own_close int pidfd = -EBADF;
 	uint32_t left = 0;
 	int r = 0;
 
 	if (e->conn_fd < 0)
 		r = egress_connect(e, id, cookie, err);
-	if (r == 0) {
-		pidfd = (int)syscall(SYS_pidfd_open, e->shim_pid, 0);
+	if (r == 0)
 		r = egress_detach(e, &left, err);
-	}
 	egress_done(e);
 	if (r < 0 && !is_gone(r))
 		return r;
 	if (left)
 		return 0;
-	if (pidfd >= 0 && process_wait_end(pidfd, SHIM_WAIT_MS) < 0) {
-		/* it serves others, who joined meanwhile: theirs to clean */
-		return 0;
-	}
-	r = egress_forget(cookie, err);
-	return r == 0 ? egress_cgroup_remove(a, cookie, err) : r;
+	if (r == 0)
+		await_end(id, cookie);
+	return egress_forget(a, cookie, err);
 }

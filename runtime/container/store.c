@@ -194,7 +194,7 @@ void store_entry_done(struct store_entry *e)
 	e->dir_fd = close_fd(e->dir_fd);
 }
 
-static void remove_temporaries(int dir_fd)
+void store_remove_temporaries(int dir_fd, const char *prefix)
 {
 	own_dir DIR *d = NULL;
 	struct dirent *de;
@@ -208,7 +208,7 @@ static void remove_temporaries(int dir_fd)
 		return;
 	}
 	while ((de = readdir(d)))
-		if (strstr(de->d_name, ".tmp"))
+		if (str_after(de->d_name, prefix) && strstr(de->d_name, ".tmp"))
 			unlinkat(dir_fd, de->d_name, 0);
 }
 
@@ -220,7 +220,7 @@ int store_remove(const struct store *s, const struct store_entry *e,
 		    errno != ENOENT)
 			return err_errno(err, errno, "remove %s/%s", e->path,
 					 entry_files[i]);
-	remove_temporaries(e->dir_fd);
+	store_remove_temporaries(e->dir_fd, "");
 	if (unlinkat(s->root_fd, e->id, AT_REMOVEDIR) < 0 && errno != ENOENT)
 		return err_errno(err, errno, "remove folder %s", e->path);
 	return 0;

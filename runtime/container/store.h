@@ -62,6 +62,9 @@ void store_entry_done(struct store_entry *e);
 /* Remove the folder and what we keep in it. What is gone already is fine. */
 int store_remove(const struct store *s, const struct store_entry *e,
 		 struct err *err);
+/* Files that io_replace_file() left when it was killed, of names that begin
+ * with @prefix. */
+void store_remove_temporaries(int dir_fd, const char *prefix);
 /* The ids, sorted; in the arena. */
 int store_list(struct arena *a, const struct store *s, char ***ret_ids,
 	       unsigned int *ret_n, struct err *err);
