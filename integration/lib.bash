@@ -311,10 +311,13 @@ assert_nothing_left()
 p() { "$CLIENTS/podman" "$@" 3>&- 4>&-; }
 c() { "$CLIENTS/containerd" "$@" 3>&- 4>&-; }
 
-# host_config TEXT: the operator's configuration for what a client starts.
+# host_config [TEXT]: the operator's configuration for what a client starts;
+# none without TEXT.
 host_config()
 {
 	mkdir -p /etc/osh-runtime
+	rm -f /etc/osh-runtime/config.yaml
+	[ $# -gt 0 ] || return 0
 	printf '%s\n' "$1" >/etc/osh-runtime/config.yaml
 }
 

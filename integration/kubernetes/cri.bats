@@ -7,7 +7,7 @@ needs root box containerd cri
 
 prepare_file()
 {
-	is_osh && host_config 'when_missing: none'
+	! is_osh || host_config 'when_missing: none'
 	! is_osh || [ ! -x "$OSH_POLICY" ] || online
 	c start
 }
@@ -195,7 +195,7 @@ SLEEP='{"command": ["sleep", "300"]}'
 policy_pod()
 {
 	require osh policy nft python3
-	host_config ''
+	host_config
 	policy 'network:
   default: deny
   allow:
@@ -266,7 +266,7 @@ policy_pod()
 
 @test "policy: a pod with a bad policy does not start, and says where" {
 	require osh policy
-	host_config ''
+	host_config
 	run pod "$(jq -n '{"ai.openshell.policy":
 		"network:\n  default: deny\n  alow: []\n"}')"
 	assert_failure
