@@ -22,3 +22,26 @@ needs root box osh
 		refute_output --partial BusyBox
 	done
 }
+
+@test "an image's link does not make a read-only volume writable" {
+	policy 'filesystem_policy:
+  read_only: [/bin, /lib, /proc, /dev, /data]
+  read_write: [/tmp, /work/out, /dev/null]
+network:
+  default: deny'
+	bundle '.annotations["ai.openshell.policy"] = $p' --rawfile p "$POLICY"
+	mkdir -p "$BUNDLE/data" "$BUNDLE/work/out" "$ROOTFS/data"
+	add_mount /data bind "$BUNDLE/data" bind ro
+	add_mount /work bind "$BUNDLE/work" bind rw
+	in_container 'echo x >/tmp/a; echo x >/work/out/b; echo x >/work/c'
+	assert [ -e "$ROOTFS/tmp/a" ]
+	assert [ -e "$BUNDLE/work/out/b" ]
+	assert [ ! -e "$BUNDLE/work/c" ]
+
+	rm -r "$ROOTFS/tmp" "$BUNDLE/work/out"
+	ln -s /data "$ROOTFS/tmp"
+	ln -s /data "$BUNDLE/work/out"
+	in_container 'echo x >/tmp/a; echo x >/work/out/b; echo x >/data/d'
+	assert_output --partial "Read-only file system"
+	assert [ -z "$(ls "$BUNDLE/data")" ]
+}

@@ -174,6 +174,18 @@ static void writable_paths(struct blueprint *b, struct launch *ret)
 	ret->n_writable = b->plan->writable.n;
 }
 
+/* Those that the config left writable and the plan did not. */
+static const bool *narrowed_mounts(struct blueprint *b)
+{
+	const struct oci_mount *was = b->spec->mounts.v;
+	const struct oci_mount *is = b->plan->spec->mounts.v;
+	bool *v = arena_array(b->arena, bool, b->spec->mounts.n);
+
+	for (size_t i = 0; i < b->spec->mounts.n; i++)
+		v[i] = is[i].options.v != was[i].options.v;
+	return v;
+}
+
 int launch_container(struct blueprint *b, struct launch *ret, struct err *err)
 {
 	const struct oci_spec *spec = b->plan->spec;
@@ -201,6 +213,7 @@ int launch_container(struct blueprint *b, struct launch *ret, struct err *err)
 	convert_time_offsets(b->arena, spec, &offsets, &ret->n_time_offsets);
 	ret->time_offsets = offsets;
 	ret->mounts = mounts;
+	ret->narrowed = narrowed_mounts(b);
 	ret->devices = devices;
 	for (size_t i = 0; i < b->plan->n_layers; i++)
 		landlock_rules(b, i, &ret->ruleset[i]);

@@ -39,31 +39,76 @@ int init_root_cgroups(struct init_root *ir, const struct launch *l,
 
 /* ---------------------------------------------------------------- build */
 
-/* Below a read-only root, what the policy lists read_write stays writable: a
- * mount of its own. What does not exist is Landlock's affair. */
+/* 0 where the kernel (before 5.8) does not tell. */
+static uint64_t mount_id(int fd)
+{
+	struct statx stx;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) < 0 ||
+	    !(stx.stx_mask & STATX_MNT_ID))
+		return 0;
+	return stx.stx_mnt_id;
+}
+
+static bool is_narrowed(const struct init_root *ir, int fd)
+{
+	uint64_t id = mount_id(fd);
+
+	for (size_t k = 0; id && k < ir->n_narrowed; k++)
+		if (ir->narrowed[k] == id)
+			return true;
+	return false;
+}
+
+/*
+ * Below a read-only root, what the policy lists read_write stays writable: a
+ * mount of its own. What does not exist is Landlock's affair. The image's
+ * links are followed; whereto they lead, only what the plan closed is opened
+ * again, never what the config has read-only.
+ */
+static int keep_path(const struct init_root *ir, const char *path,
+		     struct err *err)
+{
+	own_close int fd = path_try_in(ir->root_fd, path, O_PATH);
+	own_close int mount_fd = -EBADF;
+	int r;
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return err_errno(err, -fd, "open %s", path);
+	/* with the mounts below it, whose own flags stay */
+	r = mountfd_clone(fd, "", true, path, &mount_fd, err);
+	if (r == 0 && is_narrowed(ir, fd))
+		r = mountfd_setattr(mount_fd, 0, MOUNT_ATTR_RDONLY, false, path,
+				    err);
+	return r == 0 ? mountfd_attach(mount_fd, fd, path, err) : r;
+}
+
 static int keep_writable(const struct init_root *ir, const struct launch *l,
 			 struct err *err)
 {
 	for (size_t k = 0; k < l->n_writable; k++) {
-		const char *path = l->writable[k];
-		own_close int fd = path_try_in(ir->root_fd, path, O_PATH);
-		own_close int mount_fd = -EBADF;
-		int r;
+		int r = keep_path(ir, l->writable[k], err);
 
-		if (fd == -ENOENT)
-			continue;
-		if (fd < 0)
-			return err_errno(err, -fd, "open %s", path);
-		/* with the mounts below it, whose own flags stay */
-		r = mountfd_clone(fd, "", true, path, &mount_fd, err);
-		if (r == 0)
-			r = mountfd_setattr(mount_fd, 0, MOUNT_ATTR_RDONLY,
-					    false, path, err);
-		if (r == 0)
-			r = mountfd_attach(mount_fd, fd, path, err);
 		if (r < 0)
-			return err_wrap(err, "keep %s writable", path);
+			return err_wrap(err, "keep %s writable",
+					l->writable[k]);
 	}
+	return 0;
+}
+
+static int remember_narrowed(struct init_root *ir, const char *destination,
+			     struct err *err)
+{
+	own_close int fd = -EBADF;
+	int r = path_open_in(ir->root_fd, destination, O_PATH, &fd, err);
+
+	if (r < 0)
+		return r;
+	ir->narrowed = arena_grow(&ir->arena, ir->narrowed, ir->n_narrowed,
+				  sizeof(*ir->narrowed));
+	ir->narrowed[ir->n_narrowed++] = mount_id(fd);
 	return 0;
 }
 
@@ -80,6 +125,9 @@ static int do_mounts(struct init_root *ir, const struct launch *l,
 	for (size_t k = 0; k < l->n_mounts; k++) {
 		int r = mount_do(&env, &l->mounts[k], err);
 
+		if (r == 0 && l->narrowed[k])
+			r = remember_narrowed(ir, l->mounts[k].destination,
+					      err);
 		if (r < 0)
 			return r;
 	}

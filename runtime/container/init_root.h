@@ -4,6 +4,8 @@
 #define OSH_CONTAINER_INIT_ROOT_H
 
 #include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/linux/mount_cgroup.h"
@@ -18,6 +20,8 @@ struct init_root {
 	int root_fd;
 	int slave_fd; /* the terminal, attached by enter_confine */
 	struct cgroup_view cgroups;
+	uint64_t *narrowed; /* mount ids: read-only by the plan alone */
+	size_t n_narrowed;
 };
 
 #define INIT_ROOT_INIT { .root_fd = -EBADF, .slave_fd = -EBADF }

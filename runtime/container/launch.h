@@ -54,6 +54,7 @@ struct launch {
 
 	struct mount_request *mounts; /* sources owned: launch_mounts.h */
 	size_t n_mounts;
+	const bool *narrowed; /* of each mount: read-only by the plan alone */
 	const struct device *devices;
 	size_t n_devices;
 	enum rootfs_switch root_switch;
