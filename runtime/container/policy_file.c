@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -129,14 +130,14 @@ static void close_pipes(struct pipes *p)
 	}
 }
 
-static __attribute__((noreturn)) void become_compiler(int program_fd,
-						      const struct pipes *p)
+/* @name_option is --name=NAME: the compiler's lines then begin with NAME. */
+static __attribute__((noreturn)) void
+become_compiler(int program_fd, const struct pipes *p, char *name_option)
 {
 	static char name[] = "osh-policy", compile[] = "compile",
-		    sandboxed[] = "--sandboxed", from[] = "-", o[] = "-o",
-		    to[] = "-";
-	static char *const argv[] = { name, compile, sandboxed, from,
-				      o,    to,	     NULL };
+		    sandboxed[] = "--sandboxed", from[] = "-";
+	char *const argv[] = { name,	    compile, sandboxed,
+			       name_option, from,    NULL };
 	static char *const env[] = { NULL };
 	sigset_t none;
 
@@ -202,30 +203,51 @@ static int converse(struct pipes *p, const char *text, size_t len,
 	return 0;
 }
 
-/* The compiler's lines are "-:LINE:COL: message": put the name in front, give
- * all of them to @note and the first error to *err. */
+/* Whether the line is a warning, which is then cut out of it: @note's lines say
+ * so themselves. */
+static bool take_warning(char *line)
+{
+	static const char word[] = ": warning: ";
+	char *at = strstr(line, word), *rest;
+
+	if (!at)
+		return false;
+	rest = at + strlen(word);
+	memmove(at + 2, rest, strlen(rest) + 1);
+	return true;
+}
+
+/* The compiler's lines, "NAME:LINE:COL: [warning: ]message": warnings go to
+ * @note, the first error and how many follow to *err. */
 static void pass_on(char *log, const char *name,
 		    void (*note)(const char *fmt, ...), struct err *err)
 {
-	bool first = true;
+	const char *first = NULL;
+	char more[80] = "";
+	unsigned int n = 0;
 
 	for (char *line = log, *next; line && *line; line = next) {
-		const char *rest;
-
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		rest = str_after(line, "-:");
-		if (!rest)
-			rest = line;
-		if (note)
-			note("%s:%s", name, rest);
-		if (first && err && !strstr(rest, ": warning: ")) {
-			err_set(err, EINVAL, "compile policy %s:%s", name,
-				rest);
-			first = false;
+		if (take_warning(line)) {
+			if (note)
+				note("%s", line);
+			continue;
 		}
+		if (n++ == 0)
+			first = line;
 	}
+	if (!first || !err)
+		return;
+	if (n > 1)
+		snprintf(more, sizeof(more),
+			 " (and %u more: osh-policy check shows all)", n - 1);
+	if (str_after(first, name))
+		err_set(err, EINVAL, "compile policy: %s%s", first, more);
+	else
+		err_set(err, EINVAL, "compile policy %s: %s%s", name, first,
+			more);
 }
 
 static int run_compiler(const char *text, size_t len, const char *name,
@@ -234,6 +256,7 @@ static int run_compiler(const char *text, size_t len, const char *name,
 {
 	own_close int program_fd = -EBADF;
 	own_strbuf struct strbuf log = STRBUF_HEAP;
+	own_strbuf struct strbuf option = STRBUF_HEAP;
 	struct pipes p;
 	int status = 0, r;
 	pid_t pid;
@@ -243,9 +266,10 @@ static int run_compiler(const char *text, size_t len, const char *name,
 		r = open_pipes(&p, err);
 	if (r < 0)
 		return r;
+	strbuf_addf(&option, "--name=%s", name);
 	pid = fork();
 	if (pid == 0)
-		become_compiler(program_fd, &p);
+		become_compiler(program_fd, &p, option.s);
 	p.in[0] = close_fd(p.in[0]);
 	p.out[1] = close_fd(p.out[1]);
 	p.log[1] = close_fd(p.log[1]);

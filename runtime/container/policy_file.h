@@ -33,8 +33,9 @@ struct policy_file {
 
 /*
  * Compile @text. @name is what errors call the document ("annotation
- * ai.openshell.policy", a path): they read NAME:LINE:COLUMN: message, the first
- * of them in *err, all of them through @note, one call a line (may be NULL).
+ * ai.openshell.policy", a path): they read NAME:LINE:COLUMN: message. *err has
+ * the first and how many there are; warnings go to @note, one call a line (may
+ * be NULL).
  */
 int policy_file_compile(struct arena *a, const char *text, size_t len,
 			const char *name, void (*note)(const char *fmt, ...),
