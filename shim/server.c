@@ -284,6 +284,7 @@ static int start_parts(struct server *s, int resolver_fd, struct err *err)
 	s->filter.netns_cookie = s->netns.cookie;
 	s->filter.resolved = &s->resolved;
 	s->filter.grants = &s->grants;
+	s->filter.sandboxes = &s->sandboxes;
 	r = listeners_init(&s->listeners, &s->loop, &s->filter, &s->sandboxes,
 			   err);
 	if (r < 0)

@@ -307,16 +307,33 @@ static int on_commit(struct server *s, struct connection *c, union request *m,
 	return 0;
 }
 
+/*
+ * While a task lives that we filter, the table stays: whoever calls may have
+ * another container in mind (one of the same name in another state folder), or
+ * not have ended all processes. The last listener's end is then the
+ * container's. A create may take its own back.
+ */
+static bool may_detach(const struct server *s, const struct connection *c,
+		       const struct sandbox *box, struct sandbox_ref ref)
+{
+	if (c->creates.index == ref.index &&
+	    c->creates.generation == ref.generation)
+		return true;
+	return box->committed && !listeners_live(&s->listeners, ref);
+}
+
 static int on_detach(struct server *s, struct connection *c, union request *m,
 		     int *fds, size_t n_fds, struct err *err)
 {
 	struct shim_reply r = { .op = m->op };
 	struct sandbox_ref ref;
+	struct sandbox *box;
 
 	(void)fds;
 	(void)n_fds;
 	/* one whose last process has ended is forgotten already */
-	if (find_box(s, m->rq.id, &ref, err))
+	box = find_box(s, m->rq.id, &ref, err);
+	if (box && may_detach(s, c, box, ref))
 		server_forget(s, ref);
 	/* how many are left: a delete awaits the end of an empty shim */
 	r.n_listeners = (uint32_t)sandboxes_count(&s->sandboxes);

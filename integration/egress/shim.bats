@@ -300,7 +300,10 @@ print(socket.create_connection(('$own', 7000), 3).recv(100))" \
 	      port: 443
 	EOF
 	touch "$WORK/keep"
-	POLICY=other play box2 -- /bin/sh -c "echo up
+	POLICY=other play box2 -- /bin/sh -c "/usr/bin/python3 -c '
+import socket
+l = socket.socket(); l.bind((\"127.0.0.1\", 6000)); l.listen()
+print(\"up\", flush=True); l.accept()'
 		while [ -e $WORK/keep ]; do sleep 0.05; done
 		$get http://api.github.com:443/; $get http://api.github.com/" \
 		>"$WORK/out2" 2>&1 &
@@ -308,12 +311,15 @@ print(socket.create_connection(('$own', 7000), 3).recv(100))" \
 	wait_for grep -q up "$WORK/out2"
 	local first
 	first=$(shim_pid)
-	agent "$get http://api.github.com/; $get http://api.github.com:81/"
+	agent "$get http://api.github.com/; $get http://api.github.com:81/
+		$get http://127.0.0.1:6000/"
 	assert_line 200
 	[ "$(shim_pid)" = "$first" ]
 	rm "$WORK/keep"
 	wait $PLAYER || :
 	has box1 '.verdict == "deny" and .dest.port == 81'
+	has box1 '.detail == "container box2 listens there" and
+		.dest.ip == "127.0.0.1"'
 	has box2 '.verdict == "allow" and .dest.port == 443'
 	has box2 '.verdict == "deny" and .dest.port == 80'
 	left_nothing

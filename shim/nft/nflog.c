@@ -59,6 +59,23 @@ static void map4(uint8_t ret[16], const uint8_t *v4)
 	memcpy(ret + 12, v4, 4);
 }
 
+/*
+ * Behind IPv6's header: skip what may stand before the transport's (RFC 8200
+ * 4.1). Returns where that begins, beyond @n when it was not copied.
+ */
+static size_t skip_extensions(const uint8_t *data, size_t n, uint8_t *proto)
+{
+	size_t at = 40;
+
+	while ((*proto == IPPROTO_HOPOPTS || *proto == IPPROTO_ROUTING ||
+		*proto == IPPROTO_DSTOPTS) &&
+	       at + 2 <= n) {
+		*proto = data[at];
+		at += ((size_t)data[at + 1] + 1) * 8;
+	}
+	return at;
+}
+
 bool nflog_parse(const uint8_t *data, size_t n, struct nflog_packet *ret)
 {
 	size_t header;
@@ -70,18 +87,18 @@ bool nflog_parse(const uint8_t *data, size_t n, struct nflog_packet *ret)
 		map4(ret->src, data + 12);
 		map4(ret->dst, data + 16);
 		/* ports are in the first fragment only */
-		if ((data[6] & 0x1f) || data[7])
+		if (header < 20 || (data[6] & 0x1f) || data[7])
 			return true;
 	} else if (n >= 40 && data[0] >> 4 == 6) {
-		header = 40;
 		ret->proto = data[6];
+		header = skip_extensions(data, n, &ret->proto);
 		memcpy(ret->src, data + 8, 16);
 		memcpy(ret->dst, data + 24, 16);
 	} else {
 		return false;
 	}
 	if ((ret->proto == IPPROTO_TCP || ret->proto == IPPROTO_UDP) &&
-	    header >= 20 && n >= header + 4) {
+	    n >= header + 4) {
 		ret->sport = (uint16_t)(data[header] << 8 | data[header + 1]);
 		ret->dport =
 			(uint16_t)(data[header + 2] << 8 | data[header + 3]);

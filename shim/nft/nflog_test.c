@@ -58,11 +58,41 @@ static void test_every_length(void **state)
 	}
 }
 
+/* A multicast report as the kernel sends it: router alert before ICMPv6. */
+static void test_extension_headers(void **state)
+{
+	uint8_t packet[56] = { 0x60, [6] = 0, [7] = 1, [24] = 0xff, [25] = 2,
+			       [39] = 0x16, [40] = 58, [41] = 0 };
+	struct nflog_packet p;
+
+	(void)state;
+	assert_true(nflog_parse(packet, sizeof(packet), &p));
+	assert_int_equal(p.proto, 58);
+	packet[40] = 6;
+	packet[51] = 80;
+	assert_true(nflog_parse(packet, sizeof(packet), &p));
+	assert_int_equal(p.proto, 6);
+	assert_int_equal(p.dport, 80);
+	/* one that says it goes on beyond the packet */
+	packet[41] = 255;
+	assert_true(nflog_parse(packet, sizeof(packet), &p));
+	assert_int_equal(p.dport, 0);
+	packet[40] = 0;
+	packet[41] = 0;
+	packet[48] = 0;
+	packet[49] = 255;
+	assert_true(nflog_parse(packet, sizeof(packet), &p));
+	assert_int_equal(p.dport, 0);
+	for (size_t n = 40; n < sizeof(packet); n++)
+		assert_true(nflog_parse(packet, n, &p));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_ipv4),
 		cmocka_unit_test(test_every_length),
+		cmocka_unit_test(test_extension_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

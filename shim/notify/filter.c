@@ -326,12 +326,52 @@ static void allow(struct step *st, const struct decision *d)
 	}
 }
 
+/* Newest first; a port that was closed since may still be there. */
+static struct sandbox *listener_on(struct filter *f, uint16_t port)
+{
+	for (unsigned int i = 0; i < FILTER_PORTS; i++) {
+		unsigned int at = f->next_listens + FILTER_PORTS - 1 - i;
+		struct filter_port *p = &f->listens[at % FILTER_PORTS];
+
+		if (p->port == port)
+			return sandbox_get(f->sandboxes, p->sandbox);
+	}
+	return NULL;
+}
+
+static void remember_port(struct step *st, uint16_t port)
+{
+	struct filter *f = st->f;
+	struct filter_port *p = &f->listens[f->next_listens % FILTER_PORTS];
+
+	if (!port || listener_on(f, port) == st->s)
+		return;
+	f->next_listens = (f->next_listens + 1) % FILTER_PORTS;
+	*p = (struct filter_port){ .port = port, .sandbox = st->ref };
+}
+
+/* To the sandbox's own: nobody is asked, but a neighbour is told of. */
+static void connect_inside(struct step *st)
+{
+	struct sandbox *other = listener_on(st->f, st->addr.port);
+	char detail[SHIM_ID_BYTES + 32];
+
+	(void)set_mark(st, 0);
+	if (!other || other == st->s || st->addr.port == 53)
+		return;
+	snprintf(detail, sizeof(detail), "container %s listens there",
+		 other->id);
+	if (record(st, LOG_CONNECT, LOG_ALLOW, REASON_ALLOWED, detail, NULL) <
+	    0)
+		st->ret->error = -EACCES;
+}
+
 static void connect_tcp(struct step *st)
 {
 	struct decision d;
 
 	if (is_loopback(&st->addr.ip) || st->addr.port == 53) {
-		(void)set_mark(st, 0);
+		connect_inside(st);
 		return;
 	}
 	decide(st, IPPROTO_TCP, &d);
@@ -341,9 +381,11 @@ static void connect_tcp(struct step *st)
 		allow(st, &d);
 		return;
 	}
-	(void)set_mark(st, 0);
-	if (is_local(st->f, &st->addr.ip))
+	if (is_local(st->f, &st->addr.ip)) {
+		connect_inside(st);
 		return;
+	}
+	(void)set_mark(st, 0);
 	refuse(st, LOG_CONNECT, d.reason, d.detail, &d);
 }
 
@@ -443,6 +485,8 @@ static void on_listen(struct step *st)
 		fail(st, LOG_INBOUND, "read the socket's address", -r);
 	else
 		serve(st, "listens");
+	if (r == 0)
+		remember_port(st, st->addr.port);
 }
 
 static void on_bind(struct step *st)

@@ -5,7 +5,8 @@
  * socket and goes on; the kernel's table binds the mark to its destination.
  *
  *	connect	TCP	decided; to the sandbox itself or port 53 (which the
- *			table redirects to the resolver): goes on, unmarked
+ *			table redirects to the resolver): goes on, unmarked,
+ *			and recorded when another container listens there
  *		UDP	goes on, unmarked: nothing is sent yet, and the table
  *			drops what is (getaddrinfo probes its own address so)
  *		others	refused
@@ -32,6 +33,14 @@
 #include "shim/notify/resolved.h"
 #include "shim/notify/sandbox.h"
 
+/* Who listens where, for the log: containers of a pod share the loopback. */
+struct filter_port {
+	uint16_t port; /* 0: free */
+	struct sandbox_ref sandbox;
+};
+
+enum { FILTER_PORTS = 128 }; /* the oldest makes room */
+
 struct filter {
 	int proc_fd;		       /* borrowed, all of them */
 	int probe4_fd, probe6_fd;      /* UDP sockets of the namespace */
@@ -39,7 +48,10 @@ struct filter {
 	uint64_t netns_cookie;
 	struct resolved *resolved;
 	struct grants *grants;
+	struct sandboxes *sandboxes;
 	struct askers askers;
+	struct filter_port listens[FILTER_PORTS];
+	unsigned int next_listens;
 	struct identity identity; /* of the caller at hand */
 };
 

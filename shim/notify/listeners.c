@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
@@ -152,6 +153,21 @@ int listeners_add(struct listeners *all, int fd, struct sandbox_ref ref,
 	l->root_pid = root_pid;
 	s->n_listeners++;
 	return 0;
+}
+
+bool listeners_live(const struct listeners *all, struct sandbox_ref ref)
+{
+	for (unsigned int i = 0; i < SHIM_LISTENERS_MAX; i++) {
+		const struct listener *l = &all->listener[i];
+		struct pollfd p = { .fd = l->fd, .events = POLLIN };
+
+		if (l->fd < 0 || l->sandbox.index != ref.index ||
+		    l->sandbox.generation != ref.generation)
+			continue;
+		if (poll(&p, 1, 0) < 0 || !(p.revents & (POLLHUP | POLLERR)))
+			return true;
+	}
+	return false;
 }
 
 void listeners_drop(struct listeners *all, struct sandbox_ref ref)

@@ -45,6 +45,8 @@ int listeners_init(struct listeners *all, struct loop *loop,
 int listeners_add(struct listeners *all, int fd, struct sandbox_ref ref,
 		  int root_pid, struct err *err);
 
+/* Is there a task left that is filtered for @ref? */
+bool listeners_live(const struct listeners *all, struct sandbox_ref ref);
 /* Close what container @ref has: its calls get ENOSYS from then on. */
 void listeners_drop(struct listeners *all, struct sandbox_ref ref);
 
