@@ -47,6 +47,7 @@ int listeners_add(struct listeners *all, int fd, struct sandbox_ref ref,
 
 /* Is there a task left that is filtered for @ref? */
 bool listeners_live(const struct listeners *all, struct sandbox_ref ref);
+
 /* Close what container @ref has: its calls get ENOSYS from then on. */
 void listeners_drop(struct listeners *all, struct sandbox_ref ref);
 
