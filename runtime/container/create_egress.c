@@ -204,8 +204,9 @@ void create_egress_undo(struct create *c)
 	if (c->b.plan->egress == OCI_EGRESS_PLAIN ||
 	    !c->state->policy->netns_cookie)
 		return;
-	if (egress_leave(c->arena, c->args->id, c->netns_cookie, &c->egress,
-			 &err) < 0)
+	/* a connection on which a request failed may hold a late answer */
+	egress_done(&c->egress);
+	if (egress_leave(c->arena, c->args->id, c->netns_cookie, &err) < 0)
 		c->args->note("undo create: %s", err.text);
 }
 

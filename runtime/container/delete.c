@@ -58,11 +58,10 @@ static int leave_filter(struct arena *a, const struct container *c,
 			struct err *err)
 {
 	const struct oci_state_policy *p = c->record.state->policy;
-	struct egress e = EGRESS_INIT;
 
 	if (!p || p->egress == OCI_EGRESS_PLAIN || !p->netns_cookie)
 		return 0;
-	return egress_leave(a, c->record.state->id, p->netns_cookie, &e, err);
+	return egress_leave(a, c->record.state->id, p->netns_cookie, err);
 }
 
 static int run_poststop(struct arena *a, const struct container *c,

@@ -341,7 +341,6 @@ int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 	struct shim_reply reply;
 	int fds[3] = { start->policy_fd, start->log_dir_fd,
 		       start->ceiling_fd };
-	bool started = false;
 	int r;
 
 	*e = (struct egress)EGRESS_INIT;
@@ -356,7 +355,6 @@ int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 		return r;
 	r = try_connect(e, err);
 	if (r == -ESRCH) {
-		started = true;
 		r = start_shim(e, start, err);
 		if (r == 0)
 			r = try_connect(e, err);
@@ -364,9 +362,6 @@ int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 	if (r == 0)
 		r = exchange(e, SHIM_OP_ATTACH, &attach, sizeof(attach), fds,
 			     start->ceiling_fd >= 0 ? 3 : 2, &reply, err);
-	/* one that lives removes its folder itself, after its table */
-	if (r < 0 && started && e->conn_fd < 0)
-		drop_folder(e);
 	e->folder_fd = close_fd(e->folder_fd);
 	if (r < 0)
 		egress_done(e);

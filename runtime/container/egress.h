@@ -38,7 +38,8 @@ struct egress_start {
 
 /*
  * Attach container @id to the shim of namespace @cookie, starting one when
- * none answers. When it returns 0 the table is in force and names resolve.
+ * none answers. When it returns 0 the table is in force and names resolve;
+ * otherwise egress_leave() removes what there may be.
  */
 int egress_attach(struct egress *e, const char *id, uint64_t cookie,
 		  const struct egress_start *start, struct err *err);

@@ -4,6 +4,7 @@
 
 #include "runtime/base/err.h"
 #include "runtime/base/own.h"
+#include "runtime/container/egress.h"
 #include "runtime/container/egress_leave.h"
 #include "runtime/linux/process.h"
 
@@ -32,16 +33,15 @@ static void await_end(const char *id, uint64_t cookie)
 }
 
 int egress_leave(struct arena *a, const char *id, uint64_t cookie,
-		 struct egress *e, struct err *err)
+		 struct err *err)
 {
+	struct egress e = EGRESS_INIT;
 	uint32_t left = 0;
-	int r = 0;
+	int r = egress_connect(&e, id, cookie, err);
 
-	if (e->conn_fd < 0)
-		r = egress_connect(e, id, cookie, err);
 	if (r == 0)
-		r = egress_detach(e, &left, err);
-	egress_done(e);
+		r = egress_detach(&e, &left, err);
+	egress_done(&e);
 	if (r < 0 && !is_gone(r))
 		return r;
 	if (left)

@@ -5,8 +5,6 @@
 
 #include <stdint.h>
 
-#include "runtime/container/egress.h"
-
 struct arena;
 struct err;
 
@@ -14,10 +12,9 @@ struct err;
  * Let the shim of namespace @cookie forget container @id. With its last
  * container a shim ends by itself: that is awaited, and what it can't remove
  * (its cgroup; after a crash its folder) is removed. One that is dead, or has
- * forgotten already, is no error. @e: an open connection or EGRESS_INIT; it
- * is closed.
+ * forgotten already, is no error.
  */
 int egress_leave(struct arena *a, const char *id, uint64_t cookie,
-		 struct egress *e, struct err *err);
+		 struct err *err);
 
 #endif

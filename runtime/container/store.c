@@ -126,6 +126,27 @@ static void fill_entry(struct arena *a, const struct store *s, const char *id,
 	ret->path = arena_printf(a, "%s/%s", s->root, id);
 }
 
+/* Deleted, and perhaps made anew, while we waited for its lock. */
+static bool is_replaced(const struct store *s, const struct store_entry *e)
+{
+	struct stat there, mine;
+
+	return fstatat(s->root_fd, e->id, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
+	       fstat(e->dir_fd, &mine) < 0 || there.st_ino != mine.st_ino;
+}
+
+static int open_and_lock(const struct store *s, struct store_entry *e,
+			 struct err *err)
+{
+	e->dir_fd = openat(s->root_fd, e->id,
+			   O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (e->dir_fd < 0)
+		return err_errno(err, errno, "open folder %s", e->path);
+	if (flock(e->dir_fd, LOCK_EX) < 0)
+		return err_errno(err, errno, "lock folder %s", e->path);
+	return 0;
+}
+
 int store_take(struct arena *a, const struct store *s, const char *id,
 	       struct store_entry *ret, struct err *err)
 {
@@ -142,12 +163,16 @@ int store_take(struct arena *a, const struct store *s, const char *id,
 				       id, id);
 		return err_errno(err, errno, "create folder %s", ret->path);
 	}
-	ret->dir_fd = openat(s->root_fd, id,
-			     O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (ret->dir_fd < 0)
-		return err_errno(err, errno, "open folder %s", ret->path);
-	if (flock(ret->dir_fd, LOCK_EX) < 0)
-		return err_errno(err, errno, "lock folder %s", ret->path);
+	r = open_and_lock(s, ret, err);
+	if (r < 0) {
+		unlinkat(s->root_fd, id, AT_REMOVEDIR);
+		return r;
+	}
+	/* until it had our lock it was free to delete */
+	if (is_replaced(s, ret))
+		return err_set(err, ECANCELED,
+			       "create container %s: it was deleted meanwhile",
+			       id);
 	return 0;
 }
 
@@ -161,7 +186,6 @@ static int no_such(const char *id, struct err *err)
 int store_get(struct arena *a, const struct store *s, const char *id,
 	      bool lock, struct store_entry *ret, struct err *err)
 {
-	struct stat there, mine;
 	int r = store_check_id(id, err);
 
 	if (r < 0)
@@ -180,9 +204,7 @@ int store_get(struct arena *a, const struct store *s, const char *id,
 		return 0;
 	if (flock(ret->dir_fd, LOCK_EX) < 0)
 		return err_errno(err, errno, "lock folder %s", ret->path);
-	/* deleted, and perhaps made anew, while we waited */
-	if (fstatat(s->root_fd, id, &there, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    fstat(ret->dir_fd, &mine) < 0 || there.st_ino != mine.st_ino) {
+	if (is_replaced(s, ret)) {
 		ret->dir_fd = close_fd(ret->dir_fd);
 		return no_such(id, err);
 	}
