@@ -20,6 +20,7 @@
 #include "runtime/container/self.h"
 #include "runtime/container/store.h"
 #include "runtime/linux/cgroup_procs.h"
+#include "runtime/linux/namespaces.h"
 
 /* ------------------------------------------------------------- messages */
 
@@ -260,7 +261,7 @@ become_shim(int shim_fd, const int fds[5], const struct cgroup_join *join)
 	sigset_t none;
 	struct err ignored;
 
-	if (cgroup_join_self(join, false, &ignored) < 0)
+	if (cgroup_join_self(join, join->v2_dir_fd >= 0, &ignored) < 0)
 		_exit(127);
 	setsid();
 	sigemptyset(&none);
@@ -324,7 +325,7 @@ static int start_shim(struct egress *e, const struct egress_start *start,
 		const int fds[5] = { listen_fd, start->netns_fd, proc_fd,
 				     e->folder_fd, resolver_fd };
 
-		if (fork() == 0)
+		if (ns_clone(0, join.v2_dir_fd, NULL, err) == 0)
 			become_shim(shim_fd, fds, &join);
 		_exit(0);
 	}

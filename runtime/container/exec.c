@@ -296,7 +296,7 @@ static __attribute__((noreturn)) void middle_main(struct exec *x)
 			x->process->exec_cpu_affinity->initial, &err);
 	/* cgroups first: their files are the host's */
 	if (r == 0)
-		r = cgroup_join_self(&x->join, false, &err);
+		r = cgroup_join_self(&x->join, x->join.v2_dir_fd >= 0, &err);
 	if (r == 0)
 		r = ns_join_process(x->init_pidfd, x->ns_flags, &err);
 	if (r == 0 && userns && (setresgid(0, 0, 0) < 0 ||
@@ -355,7 +355,8 @@ static int spawn(struct exec *x, struct err *err)
 	r = sync_pair(sync, err);
 	if (r < 0)
 		return r;
-	middle = fork();
+	/* cloned into its v2 cgroup: to be moved there would wait for RCU */
+	middle = ns_clone(0, x->join.v2_dir_fd, NULL, err);
 	if (middle == 0) {
 		close(sync[0]);
 		x->sync_fd = x->enter.sync_fd = sync[1];
@@ -364,7 +365,7 @@ static int spawn(struct exec *x, struct err *err)
 	close(sync[1]);
 	x->sync_fd = sync[0];
 	if (middle < 0)
-		return err_errno(err, errno, "fork");
+		return (int)middle;
 	r = sync_wait(x->sync_fd, SYNC_PID, exec_who, &m, NULL, err);
 	while (waitpid(middle, &status, 0) < 0 && errno == EINTR)
 		;
