@@ -65,6 +65,10 @@ static const struct confine_call calls[] = {
 #ifdef SYS_epoll_wait
 	{ .nr = SYS_epoll_wait },
 #endif
+#ifdef SYS_poll
+	{ .nr = SYS_poll },
+#endif
+	{ .nr = SYS_ppoll },
 	{ .nr = SYS_epoll_pwait },
 	{ .nr = SYS_epoll_ctl },
 	{ .nr = SYS_epoll_create1 },

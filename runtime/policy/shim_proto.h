@@ -75,7 +75,7 @@ enum shim_op {
 	SHIM_OP_GET_RULESETS, /* the reply carries them */
 	SHIM_OP_LISTENER,     /* fd: a seccomp listener */
 	SHIM_OP_COMMIT,	      /* create is done: outlive this connection */
-	SHIM_OP_DETACH,	      /* forget the container now */
+	SHIM_OP_DETACH,	      /* forget it, now that its tasks have ended */
 	SHIM_OP_STATUS,
 	SHIM_OP_N
 };
