@@ -98,7 +98,8 @@ int step_landlock(struct plan_work *w, struct err *err)
 		add_layer(w, i);
 		if (p->n_binaries)
 			work_need(w, work_cause(w, i, 0),
-				  "find and pin the %u binaries that it names",
+				  "find and pin the binaries that it names "
+				  "(%u)",
 				  p->n_binaries);
 	}
 	return 0;

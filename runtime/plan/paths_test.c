@@ -88,7 +88,7 @@ static void test_proc_is_closed_with_binaries(void **state)
 		    "names binaries",
 		    "p.yaml:12");
 	assert_note(&w->plan->steps,
-		    "find and pin the 1 binaries that it names", ANY);
+		    "find and pin the binaries that it names (1)", ANY);
 }
 
 static void test_binaries_without_files(void **state)

@@ -84,13 +84,39 @@ static void begin(struct plan_work *w, struct arena *a,
 	copy_spec(w);
 }
 
+/* What a config can ask for and nothing here does: never left out in silence. */
+static int check_supported(const struct oci_linux *l, struct err *err)
+{
+	const struct {
+		const char *key;
+		bool is_there;
+	} rows[] = {
+		{"intelRdt", l->intel_rdt},
+		{"memoryPolicy", l->memory_policy},
+		{"mountLabel", l->mount_label && *l->mount_label},
+		{"netDevices", l->net_devices.n > 0},
+	};
+
+	for (size_t i = 0; i < N_ELEMENTS(rows); i++)
+		if (rows[i].is_there)
+			return err_set(err, ENOTSUP,
+				       "check linux.%s: this version does not "
+				       "have it",
+				       rows[i].key);
+	return 0;
+}
+
 int plan_make(struct arena *a, const struct plan_input *in,
 	      struct plan **ret_plan, struct err *err)
 {
 	struct plan_work w;
+	int r;
 
 	begin(&w, a, in);
 	*ret_plan = w.plan;
+	r = check_supported(in->spec->linux_, err);
+	if (r < 0)
+		return r;
 	if (in->source->kind == PLAN_SOURCE_PLAIN) {
 		if (in->host->ceiling)
 			work_warn(&w, in->source->label,
@@ -100,8 +126,6 @@ int plan_make(struct arena *a, const struct plan_input *in,
 		return 0;
 	}
 	for (size_t i = 0; i < N_ELEMENTS(steps); i++) {
-		int r;
-
 		if (steps[i].when == WITH_POLICY && w.filter_only)
 			continue;
 		r = steps[i].step(&w, err);

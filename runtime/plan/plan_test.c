@@ -155,6 +155,31 @@ static void test_samples(void **state)
 	assert_true(n >= 21);
 }
 
+/* Whatever is decoded and not done is refused, with a policy or without. */
+static void test_unsupported(void **state)
+{
+	static const struct {
+		const char *json, *key;
+	} cases[] = {
+		{",'intelRdt':{'closID':'c'}", "intelRdt"},
+		{",'memoryPolicy':{'mode':'MPOL_LOCAL'}", "memoryPolicy"},
+		{",'mountLabel':'l'", "mountLabel"},
+		{",'netDevices':{'eth7':{}}", "netDevices"},
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < N_ELEMENTS(cases) * 2; i++) {
+		config_with(w, "", "", cases[i / 2].json);
+		w->source.kind = i % 2 ? PLAN_SOURCE_OPTION : PLAN_SOURCE_PLAIN;
+		make_bad(w, arena_printf(&w->arena,
+					 "check linux.%s: this version does "
+					 "not have it",
+					 cases[i / 2].key));
+	}
+	config_with(w, "", "", ",'mountLabel':''");
+	make_good(w);
+}
+
 static void test_render(void **state)
 {
 	struct world *w = *state;
@@ -180,6 +205,7 @@ int main(void)
 		TEST(test_ceiling_conflict),
 		TEST(test_ceiling_over_deny),
 		TEST(test_samples),
+		TEST(test_unsupported),
 		TEST(test_render),
 	};
 
