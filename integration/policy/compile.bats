@@ -37,6 +37,19 @@ teardown() { :; }
 	assert_output 0
 }
 
+@test "the output is never put in the place of a device or a link" {
+	mkfifo "$T/fifo"
+	ln -s /dev/null "$T/link"
+	local file
+	for file in "$T/fifo" "$T/link"; do
+		run "$OSH_POLICY" compile corpus/seed-code-review.yaml -o "$file"
+		assert_failure 2
+		assert_output "osh-policy: write $file: not a regular file"
+	done
+	[ -p "$T/fifo" ]
+	[ -L "$T/link" ]
+}
+
 @test "the annotation is the document, after a check" {
 	run "$OSH_POLICY" annotation corpus/seed-code-review.yaml
 	assert_success

@@ -123,15 +123,21 @@ int io_replace_file(int dir_fd, const char *path, const void *data, size_t n,
 	char room[512];
 	struct strbuf tmp = STRBUF_FIXED(room);
 	own_close int fd = -EBADF;
+	struct stat st;
 	int r;
 
+	/* rename would make a file of a device, or of a link to one */
+	if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    !S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "write %s: not a regular file",
+			       path);
 	strbuf_addf(&tmp, "%s.%d.tmp", path, (int)getpid());
 	if (tmp.cut)
 		return err_errno(err, ENAMETOOLONG, "write %s", path);
 	fd = openat(dir_fd, tmp.s,
 		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return err_errno(err, errno, "create %s", tmp.s);
+		return err_errno(err, errno, "write %s", path);
 	r = io_write_all(fd, data, n);
 	if (r == 0 && renameat(dir_fd, tmp.s, dir_fd, path) < 0)
 		r = -errno;

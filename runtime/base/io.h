@@ -42,7 +42,8 @@ ssize_t io_read_str(int dir_fd, const char *path, char *buf, size_t size);
 
 /*
  * Replace @path atomically: write a temporary file beside it, fsync is not
- * done (state below /run), rename. Mode 0600.
+ * done (state below /run), rename. Mode 0600. What is there and is no regular
+ * file (/dev/null, a link, a folder) is refused: -EINVAL.
  */
 int io_replace_file(int dir_fd, const char *path, const void *data, size_t n,
 		    struct err *err);
