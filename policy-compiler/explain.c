@@ -69,10 +69,19 @@ static int set_address(const char *ip, struct question *q, struct err *err)
 	return 0;
 }
 
+static int check_path(const char *option, const char *path, struct err *err)
+{
+	if (*path == '/')
+		return 0;
+	return err_set(err, EINVAL, "parse %s: \"%s\" is not an absolute path",
+		       option, path);
+}
+
 static int set_caller(const struct explain_question *in, struct question *q,
 		      struct err *err)
 {
 	char *at = q->ancestors;
+	int r;
 
 	if (!in->binary) {
 		if (in->ancestors)
@@ -81,6 +90,9 @@ static int set_caller(const struct explain_question *in, struct question *q,
 				       "--binary");
 		return 0;
 	}
+	r = check_path("--binary", in->binary, err);
+	if (r < 0)
+		return r;
 	q->caller.matches = decide_by_path;
 	q->caller.exe = in->binary;
 	q->caller.ancestors = q->ancestor;
@@ -98,7 +110,9 @@ static int set_caller(const struct explain_question *in, struct question *q,
 		if (at)
 			*at++ = '\0';
 	}
-	return 0;
+	for (size_t i = 0; r == 0 && i < q->caller.n_ancestors; i++)
+		r = check_path("--ancestors", q->ancestor[i], err);
+	return r;
 }
 
 static int set_proto(const char *name, struct question *q, struct err *err)

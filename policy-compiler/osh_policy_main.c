@@ -219,6 +219,13 @@ static int run_annotation(struct arena *a, const struct options *o, int n,
 	return print(&sb);
 }
 
+/* Options that have no meaning for a summary. */
+static bool has_question(const struct options *o)
+{
+	return o->question.binary || o->question.ancestors ||
+	       o->question.ip || o->question.proto || o->ceiling;
+}
+
 static int run_explain(struct arena *a, const struct options *o, int n,
 		       char **files)
 {
@@ -231,8 +238,9 @@ static int run_explain(struct arena *a, const struct options *o, int n,
 
 	if (n != 1)
 		return usage_trouble("explain: needs one file");
-	if (!o->question.dest && (o->question.binary || o->question.ip))
-		return usage_trouble("explain: --binary and --ip need --dest");
+	if (!o->question.dest && has_question(o))
+		return usage_trouble("explain: there is no question without "
+				     "--dest");
 	r = load_document(a, files[0], o->name, false, &d);
 	if (r == 0 && o->ceiling)
 		r = load_document(a, o->ceiling, NULL, false, &c);

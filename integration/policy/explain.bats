@@ -30,7 +30,9 @@ explain()
 	for args in '--dest x' '--dest :443' '--dest a.b:0' '--dest a.b:70000' \
 		'--dest a.b:443 --ip x' '--dest 1.2.3.4:443 --ip 1.2.3.4' \
 		'--dest a.b:443 --ancestors /x' '--binary /x' '--ip 1.2.3.4' \
-		'--dest a.b:443 --proto ipx'; do
+		'--dest a.b:443 --proto ipx' '--ancestors /x' '--proto tcp' \
+		'--ceiling ceiling.yaml' '--dest a.b:443 --binary curl' \
+		'--dest a.b:443 --binary /x --ancestors /y,sh'; do
 		# shellcheck disable=SC2086
 		run "$OSH_POLICY" explain explain.yaml $args
 		assert_failure 2
