@@ -6,13 +6,7 @@
 load ../lib
 needs root box osh policy nft
 
-# Policies count here.
-prepare()
-{
-	HOST_CONFIG=$OSH_BOX/no-such-rows.yaml
-	echo '{}' >"$HOST_CONFIG"
-	bundle
-}
+prepare() { bundle; }
 
 teardown()
 {
@@ -57,4 +51,56 @@ refused()
 	run rt plan --bundle "$BUNDLE" --policy "$file"
 	assert_success
 	assert_line --partial "osh-runtime: warning: $file:2:23: network_policies.a: names no binaries"
+}
+
+@test "what is decoded and not done is refused" {
+	local row
+	for row in 'mountLabel = "l"' 'intelRdt = {closID: "c"}' \
+		'memoryPolicy = {mode: "MPOL_LOCAL"}'; do
+		config ".linux.$row"
+		refused "check linux.${row%% *}: this version does not have it"
+		config "del(.linux.${row%% *})"
+	done
+}
+
+@test "a network namespace that is none, or the host's" {
+	local path='(.linux.namespaces[] | select(.type == "network").path)'
+	config "$path = \"/etc/passwd\""
+	refused 'open network namespace /etc/passwd: it is none'
+	config "$path = \"/run/netns/none\""
+	refused 'open network namespace /run/netns/none: no such file or directory'
+	annotation 'network: {default: deny, allow: [{host: a.b, port: 1}]}'
+	config "$path = \"/proc/self/ns/net\""
+	refused "check network namespace /proc/self/ns/net: it is the host's; give the container one of its own"
+}
+
+@test "a pid file that can't be written" {
+	run rt run --bundle "$BUNDLE" --pid-file "$BUNDLE/none/pid" "$ID"
+	assert_equal "$output" "osh-runtime: write $BUNDLE/none/pid: no such file or directory"
+	assert_failure 1
+	assert_nothing_left
+	mkfifo "$BUNDLE/fifo"
+	run rt run --bundle "$BUNDLE" --pid-file "$BUNDLE/fifo" "$ID"
+	assert_equal "$output" "osh-runtime: write $BUNDLE/fifo: not a regular file"
+	assert_failure 1
+	assert_nothing_left
+	[ -p "$BUNDLE/fifo" ]
+}
+
+# says ARG... -- LINE
+says()
+{
+	local words=()
+	while [ "$1" != -- ]; do words+=("$1"); shift; done
+	run rt "${words[@]}"
+	assert_equal "$output" "osh-runtime: $2"
+	assert_failure 1
+}
+
+@test "words and options that are too many, or in the wrong place" {
+	says log x --verify -- "log: '--verify' is an option, which has to come earlier (usage: osh-runtime log [options] ID)"
+	says state x y -- "state: 'y' is one argument too many (usage: osh-runtime state ID)"
+	says state -- "state: an argument is missing (usage: osh-runtime state ID)"
+	says list --nothing -- "parse options: unknown option '--nothing'"
+	says nothing -- "find command: there is no 'nothing' (osh-runtime --help lists them)"
 }

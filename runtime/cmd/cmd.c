@@ -80,7 +80,15 @@ int cmd_parse(struct cmd_global *g, const char *name, int argc, char **argv,
 		return -1;
 	}
 	if (max >= 0 && argc - i > max) {
-		cmd_usage(name, "too many arguments");
+		const char *word = argv[i + max];
+
+		cmd_usage(name, arena_printf(g->arena,
+					     word[0] == '-' ?
+						     "'%s' is an option, which "
+						     "has to come earlier" :
+						     "'%s' is one argument too "
+						     "many",
+					     word));
 		return -1;
 	}
 	return i;

@@ -67,8 +67,8 @@ int ns_set_open(struct ns_set *s, enum ns kind, const char *path,
 				 path);
 	type = ioctl(fd, NS_GET_NSTYPE);
 	if (type != row->flag)
-		return err_set(err, EINVAL, "%s is not a %s namespace", path,
-			       row->name);
+		return err_set(err, EINVAL, "open %s namespace %s: it is none",
+			       row->name, path);
 	close_fd(s->fd[kind]);
 	s->fd[kind] = take_fd(&fd);
 	return 0;

@@ -66,7 +66,7 @@ static void kinds_are_checked(void **state)
 	assert_int_equal(ns_set_open(&s, NS_NET, "/proc/self/ns/ipc", &err),
 			 -EINVAL);
 	assert_string_equal(err.text,
-			    "/proc/self/ns/ipc is not a network namespace");
+			    "open network namespace /proc/self/ns/ipc: it is none");
 	assert_int_equal(ns_set_open(&s, NS_NET, "/dev/null", &err), -EINVAL);
 	assert_int_equal(ns_set_open(&s, NS_NET, "/none", &err), -ENOENT);
 	assert_string_equal(err.text, "open network namespace /none: no such "
