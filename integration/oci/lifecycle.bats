@@ -198,7 +198,8 @@ needs root box
 @test "kill --all reaches every process where the pid namespace is shared" {
 	bundle '.linux.namespaces |= map(select(.type != "pid"))'
 	running 'sleep 300 & sleep 300 & exec sleep 300'
-	wait_for test "$(wc -l <"$(cgroup pids)/cgroup.procs")" -ge 3
+	three() { [ "$(wc -l <"$(cgroup pids)/cgroup.procs")" -ge 3 ]; }
+	wait_for three
 	rt kill --all "$ID" KILL
 	wait_state stopped
 	rt delete "$ID"
