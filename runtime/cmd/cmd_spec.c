@@ -120,6 +120,7 @@ int cmd_features(struct cmd_global *g, int argc, char **argv)
 		.apparmor = true,
 		.selinux = true,
 		.idmap = true,
+		.net_devices = true,
 		.cgroup_v1 = true,
 		.cgroup_v2 = true,
 		.cgroup_rdma = true,

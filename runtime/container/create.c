@@ -27,6 +27,7 @@
 #include "runtime/container/create.h"
 #include "runtime/container/create_egress.h"
 #include "runtime/container/create_launch.h"
+#include "runtime/container/create_netdevice.h"
 #include "runtime/container/create_shared.h"
 #include "runtime/container/create_state.h"
 #include "runtime/container/hook.h"
@@ -412,6 +413,9 @@ static int step_hooks(struct create *c, struct err *err)
 	if (r < 0)
 		return r;
 	c->netns_cookie = m.value;
+	r = create_netdevices(c->b.plan->spec, c->pid, err);
+	if (r < 0)
+		return r;
 	c->hooks_begun = true;
 	if (!h)
 		return 0;

@@ -94,7 +94,6 @@ static int check_supported(const struct oci_linux *l, struct err *err)
 		{"intelRdt", l->intel_rdt},
 		{"memoryPolicy", l->memory_policy},
 		{"mountLabel", l->mount_label && *l->mount_label},
-		{"netDevices", l->net_devices.n > 0},
 	};
 
 	for (size_t i = 0; i < N_ELEMENTS(rows); i++)

@@ -164,7 +164,6 @@ static void test_unsupported(void **state)
 		{",'intelRdt':{'closID':'c'}", "intelRdt"},
 		{",'memoryPolicy':{'mode':'MPOL_LOCAL'}", "memoryPolicy"},
 		{",'mountLabel':'l'", "mountLabel"},
-		{",'netDevices':{'eth7':{}}", "netDevices"},
 	};
 	struct world *w = *state;
 
