@@ -45,3 +45,13 @@ network:
 	assert_output --partial "Read-only file system"
 	assert [ -z "$(ls "$BUNDLE/data")" ]
 }
+
+@test "a mount namespace is never joined: the host would get another root" {
+	local before
+	before=$(cat /proc/self/mountinfo)
+	bundle '(.linux.namespaces[] | select(.type == "mount")).path = $p' \
+		--arg p /proc/1/ns/mnt
+	in_container 'echo ran'
+	assert_error "a mount namespace can't be joined"
+	assert_equal "$(cat /proc/self/mountinfo)" "$before"
+}

@@ -204,6 +204,12 @@ int launch_container(struct blueprint *b, struct launch *ret, struct err *err)
 			return r;
 	}
 	r = convert_namespaces(spec, &ret->ns, err);
+	/* pivot_root moves everybody who is in it: on the host, everybody */
+	if (r == 0 && ret->ns.fd[NS_MOUNT] >= 0)
+		r = err_set(err, EINVAL,
+			    "check linux.namespaces: a mount namespace can't "
+			    "be joined: the container's root would become "
+			    "that of all who are in it");
 	if (r == 0)
 		r = convert_mounts(b->arena, spec, b->bundle, &mounts,
 				   &ret->n_mounts, err);
