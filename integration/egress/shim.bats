@@ -190,6 +190,20 @@ left_nothing()
 	[ "$(grep -c '"kind":"finding"' "$WORK/log/box1.jsonl")" -eq 1 ]
 }
 
+@test "what can't be recorded is refused" {
+	mkdir -p "$WORK/log"
+	mount -t tmpfs -o size=64k none "$WORK/log"
+	agent "$get http://api.github.com/
+		head -c 100000 /dev/zero >$WORK/log/filler 2>/dev/null
+		$get http://192.31.196.10/; $get http://api.github.com/
+		rm $WORK/log/filler
+		$get http://api.github.com/"
+	[ "$(grep -c '^200$' <<<"$output")" -eq 2 ] || fail "$output"
+	has box1 '.kind == "finding" and
+		(.detail | contains("could not be written"))'
+	umount "$WORK/log"
+}
+
 @test "datagrams leave to nobody, and say so" {
 	agent '/usr/bin/python3 -c "
 import socket

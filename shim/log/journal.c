@@ -132,7 +132,7 @@ static int settle(struct journal *j, struct journal_pending *p,
 	int r = 0;
 
 	if (p->n)
-		r = journal_append(j, p->body, p->len, p->first_us, p->n,
+		r = journal_append(j, j->body[p - j->pending], p->len, p->first_us, p->n,
 				   p->last_us, err);
 	p->key = 0;
 	j->n_pending--;
@@ -172,13 +172,13 @@ static bool coalesce(struct journal *j, uint64_t key, const struct strbuf *body,
 	}
 	if (!p)
 		p = find_pending(j, 0);
-	if (p && body->len <= sizeof(p->body)) {
+	if (p && body->len <= JOURNAL_BODY_MAX) {
 		p->key = key;
 		j->n_pending++;
 		p->since_ms = ms;
 		p->n = 0;
 		p->len = body->len;
-		memcpy(p->body, body->s, body->len);
+		memcpy(j->body[p - j->pending], body->s, body->len);
 	}
 	return false;
 }
@@ -348,7 +348,7 @@ int journal_open(struct journal *j, int dir_fd, const char *id,
 
 	if (sodium_is_zero(hash_key, sizeof(hash_key)))
 		crypto_shorthash_keygen(hash_key);
-	memset(j, 0, sizeof(*j));
+	memset(j, 0, offsetof(struct journal, body));
 	j->fd = -EBADF;
 	j->dir_fd = dir_fd;
 	j->n_tokens = SHIM_LOG_BURST;

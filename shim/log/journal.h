@@ -62,8 +62,7 @@ struct journal_pending {
 	uint64_t since_ms;
 	uint64_t n; /* after the first, which is on file */
 	uint64_t first_us, last_us;
-	size_t len;
-	char body[JOURNAL_BODY_MAX];
+	size_t len; /* of its body */
 };
 
 struct journal {
@@ -83,6 +82,8 @@ struct journal {
 	bool read_outside, told;
 	unsigned int n_hosts;
 	char host[JOURNAL_HOSTS][JOURNAL_HOST_BYTES];
+	/* of pending; last: what is never used costs no memory */
+	char body[SHIM_LOG_PENDING_MAX][JOURNAL_BODY_MAX];
 };
 
 /*

@@ -17,7 +17,7 @@
 struct netlink;
 
 enum {
-	ASKERS_MAX = 64,
+	ASKERS_MAX = 32,
 	ASKER_PATH_BYTES = 256, /* a longer path is left out */
 	ASKER_ANCESTORS = 4,	/* the nearest; more are left out */
 	/* A client may be gone before its second query is told of. */

@@ -11,12 +11,16 @@
 
 void grants_init(struct grants *g, struct netlink *nl, const uint8_t key[16])
 {
-	memset(g, 0, sizeof(*g));
 	g->nl = nl;
 	memcpy(g->key, key, sizeof(g->key));
-	for (uint32_t i = 1; i < SHIM_GRANTS_MAX; i++)
-		g->grant[i].next = i + 1;
-	g->free_grant = 1;
+}
+
+/* A free place, or 0. */
+static uint32_t peek(struct grants *g)
+{
+	if (!g->free_grant && g->top_grant < SHIM_GRANTS_MAX)
+		g->free_grant = ++g->top_grant;
+	return g->free_grant;
 }
 
 static uint32_t bucket(const struct grants *g, uint32_t mark,
@@ -48,7 +52,7 @@ static void release(struct grants *g, uint32_t i)
 /* The kernel has forgotten them too. */
 static void collect(struct grants *g, uint64_t now_ms)
 {
-	for (uint32_t i = 1; i <= SHIM_GRANTS_MAX; i++)
+	for (uint32_t i = 1; i <= g->top_grant; i++)
 		if (g->grant[i].mark && g->grant[i].expires_ms <= now_ms)
 			release(g, i);
 }
@@ -75,9 +79,9 @@ static struct grant *insert(struct grants *g, uint32_t mark,
 	uint32_t b = bucket(g, mark, addr, port), i;
 	struct grant *e;
 
-	if (!g->free_grant)
+	if (!peek(g))
 		collect(g, now_ms);
-	i = g->free_grant;
+	i = peek(g);
 	if (!i)
 		return NULL;
 	e = &g->grant[i];
@@ -178,7 +182,7 @@ int grants_revoke(struct grants *g, uint32_t number, uint32_t n_endpoints,
 						 .set = SET_LIVE,
 						 .mark = grants_mark(number,
 								     i) });
-	for (uint32_t i = 1; i <= SHIM_GRANTS_MAX; i++) {
+	for (uint32_t i = 1; i <= g->top_grant; i++) {
 		struct element e;
 
 		if (g->grant[i].mark >> 16 != number)

@@ -36,15 +36,16 @@ struct grant {
 	uint64_t expires_ms;
 };
 
-/* Index 0 is not used. */
+/* Index 0 is not used; see struct resolved. */
 struct grants {
 	struct netlink *nl; /* borrowed */
 	struct grant grant[SHIM_GRANTS_MAX + 1];
 	uint32_t bucket[GRANTS_BUCKETS];
-	uint32_t free_grant;
+	uint32_t free_grant, top_grant;
 	uint8_t key[16];
 };
 
+/* @g is zeroed storage, @key is random. */
 void grants_init(struct grants *g, struct netlink *nl, const uint8_t key[16]);
 
 /*

@@ -27,13 +27,22 @@ static uint32_t addr_bucket(const struct resolved *t, const uint8_t addr[16])
 
 void resolved_init(struct resolved *t, const uint8_t key[16])
 {
-	memset(t, 0, sizeof(*t));
 	memcpy(t->key, key, sizeof(t->key));
-	for (uint32_t i = 1; i < SHIM_NAMES_MAX; i++)
-		t->name[i].next = i + 1;
-	for (uint32_t i = 1; i < SHIM_NAME_ADDRS_MAX; i++)
-		t->addr[i].next = i + 1;
-	t->free_name = t->free_addr = 1;
+}
+
+/* A free place, or 0: one given back, or the next that was never taken. */
+static uint32_t peek_name(struct resolved *t)
+{
+	if (!t->free_name && t->top_name < SHIM_NAMES_MAX)
+		t->free_name = ++t->top_name;
+	return t->free_name;
+}
+
+static uint32_t peek_addr(struct resolved *t)
+{
+	if (!t->free_addr && t->top_addr < SHIM_NAME_ADDRS_MAX)
+		t->free_addr = ++t->top_addr;
+	return t->free_addr;
 }
 
 static uint32_t find_name(const struct resolved *t, const char *name)
@@ -85,7 +94,7 @@ static void free_addr(struct resolved *t, uint32_t i)
 /* Give back what no longer holds. Rare: only when a pool has run out. */
 static void collect(struct resolved *t, uint64_t now_ms)
 {
-	for (uint32_t i = 1; i <= SHIM_NAME_ADDRS_MAX; i++)
+	for (uint32_t i = 1; i <= t->top_addr; i++)
 		if (t->addr[i].name && t->addr[i].expires_ms <= now_ms)
 			free_addr(t, i);
 }
@@ -93,7 +102,7 @@ static void collect(struct resolved *t, uint64_t now_ms)
 /* A name without addresses yet: the caller adds one at once. */
 static uint32_t new_name(struct resolved *t, const char *name)
 {
-	uint32_t i = t->free_name, b;
+	uint32_t i = peek_name(t), b;
 
 	if (!i || !str_copy(t->name[i].name, RESOLVED_NAME_BYTES, name))
 		return 0;
@@ -131,7 +140,7 @@ static int put_one(struct resolved *t, const char *name,
 			t->addr[a].expires_ms = expires_ms;
 		return 0;
 	}
-	if (!t->free_addr || (!n && !t->free_name))
+	if (!peek_addr(t) || (!n && !peek_name(t)))
 		return -ENOSPC;
 	if (!n)
 		n = new_name(t, name);

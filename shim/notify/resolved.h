@@ -33,18 +33,21 @@ struct resolved_addr {
 	uint64_t expires_ms;
 };
 
-/* Index 0 of the pools is not used: 0 says "none". Zeroed storage is not
- * valid: resolved_init(). */
+/*
+ * Index 0 of the pools is not used: 0 says "none". Places beyond the highest
+ * that was ever taken stay untouched, so that they cost no memory.
+ */
 struct resolved {
 	struct resolved_name name[SHIM_NAMES_MAX + 1];
 	struct resolved_addr addr[SHIM_NAME_ADDRS_MAX + 1];
 	uint32_t name_bucket[RESOLVED_NAME_BUCKETS];
 	uint32_t addr_bucket[RESOLVED_ADDR_BUCKETS];
 	uint32_t free_name, free_addr;
+	uint32_t top_name, top_addr; /* the highest ever taken */
 	uint8_t key[16]; /* of the hash: names come from the agent */
 };
 
-/* @key is random. */
+/* @t is zeroed storage, @key is random. */
 void resolved_init(struct resolved *t, const uint8_t key[16]);
 
 /*

@@ -19,6 +19,7 @@ static const uint8_t key[16] = { 1, 2, 3 };
 static int setup(void **state)
 {
 	(void)state;
+	memset(&table, 0, sizeof(table));
 	resolved_init(&table, key);
 	return 0;
 }

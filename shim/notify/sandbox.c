@@ -83,17 +83,18 @@ static int policy_open(struct sandbox_policy *p, int fd, const char *what,
 
 void sandboxes_init(struct sandboxes *all, struct grants *grants)
 {
-	memset(all, 0, sizeof(*all));
 	all->grants = grants;
-	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++) {
-		struct sandbox *s = &all->sandbox[i];
+}
 
-		s->generation = 1;
-		s->policy.fd = s->ceiling.fd = -EBADF;
-		s->journal.fd = s->journal.dir_fd = -EBADF;
-		for (unsigned int k = 0; k < SANDBOX_RULESETS_MAX; k++)
-			s->ruleset_fd[k] = -EBADF;
-	}
+/* A place that may never have been used, made ready to be released. */
+static void prepare(struct sandbox *s)
+{
+	s->used = true;
+	s->policy.fd = s->ceiling.fd = -EBADF;
+	s->journal.fd = s->journal.dir_fd = -EBADF;
+	for (unsigned int k = 0; k < SANDBOX_RULESETS_MAX; k++)
+		s->ruleset_fd[k] = -EBADF;
+	s->generation = s->generation == UINT32_MAX ? 1 : s->generation + 1;
 }
 
 struct sandbox *sandbox_get(struct sandboxes *all, struct sandbox_ref ref)
@@ -165,8 +166,6 @@ static void release(struct sandbox *s)
 	for (unsigned int i = 0; i < SANDBOX_RULESETS_MAX; i++)
 		s->ruleset_fd[i] = close_fd(s->ruleset_fd[i]);
 	s->used = false;
-	s->generation =
-		s->generation == UINT32_MAX ? 1 : s->generation + 1;
 }
 
 static int fill(struct sandbox *s, const struct shim_attach *a, int *policy_fd,
@@ -216,7 +215,7 @@ int sandbox_attach(struct sandboxes *all, const struct shim_attach *a,
 			       "attach %s: %d containers share the network "
 			       "namespace already",
 			       a->id, SHIM_CONTAINERS_MAX);
-	s->used = true;
+	prepare(s);
 	r = fill(s, a, &policy, &log_dir, &ceiling, err);
 	if (r < 0) {
 		release(s);

@@ -61,6 +61,7 @@ struct sandboxes {
 	uint32_t last_number;
 };
 
+/* @all is zeroed storage; what is never used of it costs nothing. */
 void sandboxes_init(struct sandboxes *all, struct grants *grants);
 
 /*
