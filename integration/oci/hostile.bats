@@ -55,3 +55,22 @@ network:
 	assert_error "a mount namespace can't be joined"
 	assert_equal "$(cat /proc/self/mountinfo)" "$before"
 }
+
+@test "our own state is masked, by whatever link or root it would be seen" {
+	policy 'network:
+  default: deny'
+	bundle '.annotations["ai.openshell.policy"] = $p' --rawfile p "$POLICY"
+	ln -sfn /run "$OSH_BOX/link-to-run"
+	add_mount /host bind "$OSH_BOX/link-to-run" rbind
+	add_mount /up bind ../../../../../../../../run rbind
+	in_container 'ls -A /host/osh-runtime /up/osh-runtime | grep -v :'
+	refute_output --partial shims
+	add_mount /own bind "$OSH_BOX/link-to-run/osh-runtime" bind
+	in_container 'ls /own'
+	assert_error "is osh-runtime's own"
+
+	bundle '.annotations["ai.openshell.policy"] = $p | .root.path = "/"
+		| .root.readonly = true' --rawfile p "$POLICY"
+	in_container 'ls -A /run/osh-runtime; echo done'
+	assert_output done
+}

@@ -234,28 +234,66 @@ int blueprint_policy(struct blueprint *b, const char *option,
 
 /* --------------------------------------------------------------------- plan */
 
+/* @path of the host with all links followed; NULL when it leads nowhere. */
+static const char *resolve(struct blueprint *b, const char *path)
+{
+	char room[PATH_MAX];
+
+	if (path[0] != '/')
+		path = arena_printf(b->arena, "%s/%s", b->bundle, path);
+	return realpath(path, room) ? arena_strdup(b->arena, room) : NULL;
+}
+
+static const char *const *resolve_sources(struct blueprint *b)
+{
+	const struct oci_mount *m = b->spec->mounts.v;
+	const char **v =
+		arena_array(b->arena, const char *, b->spec->mounts.n);
+
+	for (size_t i = 0; i < b->spec->mounts.n; i++)
+		v[i] = m[i].source ? resolve(b, m[i].source) : NULL;
+	return v;
+}
+
+static void add_private(struct blueprint *b, struct plan_input *in,
+			const char *path)
+{
+	struct str_list *l = &in->private_dirs;
+	const char *real;
+
+	if (!path || path[0] != '/')
+		return;
+	real = resolve(b, path);
+	/* what is made later on the way is there when paths are masked */
+	if (!real)
+		real = arena_strdup(b->arena, path);
+	l->v = arena_grow(b->arena, (void *)(uintptr_t)l->v, l->n,
+			  sizeof(*l->v));
+	l->v[l->n++] = real;
+}
+
 void blueprint_plan_input(struct blueprint *b, const struct store *store,
 			  struct plan_input *ret)
 {
-	const char **dirs = arena_array(b->arena, const char *, 6);
 	struct err ignored;
-	size_t n = 0;
 
-	dirs[n++] = "/etc/osh-runtime";
-	dirs[n++] = "/run/osh-runtime";
-	dirs[n] = blueprint_log_dir(b, &ignored);
-	if (dirs[n])
-		n++;
-	if (store && store->root)
-		dirs[n++] = store->root;
 	*ret = (struct plan_input){
 		.spec = b->spec,
 		.host = &b->host,
 		.source = &b->source,
 		.policy = b->has_policy ? &b->policy.view : NULL,
 		.ceiling = b->has_ceiling ? &b->ceiling.view : NULL,
-		.private_dirs = { .v = dirs, .n = n },
+		.rootfs = b->rootfs,
+		.sources = resolve_sources(b),
 	};
+	add_private(b, ret, "/etc/osh-runtime");
+	add_private(b, ret, "/run/osh-runtime");
+	add_private(b, ret, blueprint_log_dir(b, &ignored));
+	add_private(b, ret, store ? store->root : NULL);
+	add_private(b, ret, b->host.file);
+	add_private(b, ret, b->host.policies);
+	add_private(b, ret, b->host.default_policy);
+	add_private(b, ret, b->host.ceiling);
 }
 
 int blueprint_plan(struct blueprint *b, const struct store *store,

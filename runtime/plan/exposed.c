@@ -2,7 +2,7 @@
 /*
  * What would show the container what it must not see: our own state,
  * policies and logs, sockets and devices of the host. Symlinks of the host are
- * not looked at here: the files beneath are closed by their modes as well.
+ * followed by the caller: plan_input's rootfs and sources.
  */
 #include <errno.h>
 
@@ -32,10 +32,8 @@ static void mask(struct plan_work *w, const struct oci_mount *m,
 }
 
 static int check_mount(struct plan_work *w, const struct oci_mount *m,
-		       const char *dir, struct err *err)
+		       const char *source, const char *dir, struct err *err)
 {
-	const char *source = work_clean(w, m->source);
-
 	if (work_is_beneath(source, dir))
 		return err_set(err, EPERM,
 			       "check mount %s: its source %s is "
@@ -51,21 +49,43 @@ static bool has_host_source(const struct oci_mount *m)
 	return work_is_bind(m) && m->source && *m->source == '/';
 }
 
+/* NULL: nothing of the host, or nothing that is there. */
+static const char *host_source(const struct plan_work *w, size_t i)
+{
+	const struct oci_mount *m = &w->spec->mounts.v[i];
+
+	if (work_is_bind(m) && w->in->sources && w->in->sources[i])
+		return w->in->sources[i];
+	return has_host_source(m) ? work_clean(w, m->source) : NULL;
+}
+
+/* A root that is the host's own, or holds what is ours. */
+static void check_root(struct plan_work *w, const char *dir)
+{
+	const struct oci_mount root = {.destination = "/"};
+	const char *source = w->in->rootfs;
+
+	if (source && !str_eq(dir, source) && work_is_beneath(dir, source))
+		mask(w, &root, source, dir);
+}
+
 int step_private_dirs(struct plan_work *w, struct err *err)
 {
 	const struct str_list *dirs = &w->in->private_dirs;
 
 	for (size_t i = 0; i < w->spec->mounts.n; i++) {
-		const struct oci_mount *m = &w->spec->mounts.v[i];
+		const char *source = host_source(w, i);
 
-		for (size_t k = 0; has_host_source(m) && k < dirs->n; k++) {
-			int r = check_mount(w, m, work_clean(w, dirs->v[k]),
-					    err);
+		for (size_t k = 0; source && k < dirs->n; k++) {
+			int r = check_mount(w, &w->spec->mounts.v[i], source,
+					    work_clean(w, dirs->v[k]), err);
 
 			if (r < 0)
 				return r;
 		}
 	}
+	for (size_t k = 0; k < dirs->n; k++)
+		check_root(w, work_clean(w, dirs->v[k]));
 	return 0;
 }
 

@@ -213,6 +213,27 @@ static void test_private_dirs(void **state)
 	make_good(w);
 }
 
+/* Where links lead is the caller's to say. */
+static void test_private_dirs_by_links(void **state)
+{
+	static const char *const sources[] = {"/run", NULL};
+	struct world *w = *state;
+	const struct str_list *masked;
+
+	w->in.sources = sources;
+	w->in.rootfs = "/";
+	config_with(w,
+		    ",'mounts':[{'destination':'/r','type':'bind',"
+		    "'source':'/var/run'},"
+		    "{'destination':'/t','type':'tmpfs','source':'t'}]",
+		    "", "");
+	make_good(w);
+	masked = &w->plan->spec->linux_->masked_paths;
+	assert_string_equal(masked->v[masked->n - 3], "/r/osh-runtime");
+	assert_string_equal(masked->v[masked->n - 2], "/run/osh-runtime");
+	assert_string_equal(masked->v[masked->n - 1], "/etc/osh-runtime");
+}
+
 static void test_sockets(void **state)
 {
 	struct world *w = *state;
@@ -274,6 +295,7 @@ int main(void)
 		TEST(test_mounts),
 		TEST(test_readonly_root_stays),
 		TEST(test_private_dirs),
+		TEST(test_private_dirs_by_links),
 		TEST(test_sockets),
 		TEST(test_devices),
 		TEST(test_notes_are_printable),

@@ -34,6 +34,10 @@ struct plan_input {
 	const struct policy *ceiling; /* or NULL */
 	/* Folders of our own that no mount may show: state, logs, ... */
 	struct str_list private_dirs;
+	/* Where the root and the sources of spec->mounts lead on the host, all
+	 * links followed; NULL, and a NULL among them: as it is written. */
+	const char *rootfs;
+	const char *const *sources;
 };
 
 enum plan_landlock {
