@@ -55,7 +55,7 @@ static struct subject find_subject(const struct dnsrecord *to,
 	struct subject s = { .asker = NULL };
 
 	if (!client->tcp)
-		s.asker = askers_find(to->askers, to->diag, client->port);
+		s.asker = askers_find(to->askers, client->port);
 	for (size_t i = 0; s.asker && i < s.asker->n_ancestors; i++)
 		s.ancestor[i] = s.asker->ancestor[i];
 	return s;

@@ -6,7 +6,6 @@
 #include "shim/ipc/resolver_proto.h"
 
 struct askers;
-struct netlink;
 struct sandbox;
 struct sandboxes;
 
@@ -14,7 +13,6 @@ struct sandboxes;
 struct dnsrecord {
 	struct sandboxes *sandboxes;
 	struct askers *askers;
-	struct netlink *diag;
 };
 
 /*

@@ -169,8 +169,6 @@ static int open_netlink(struct netns *n, struct err *err)
 
 	if (r == 0)
 		r = nflog_open(&n->packets, RULESET_LOG_GROUP, err);
-	if (r == 0)
-		r = netlink_open(&n->diag, NETLINK_SOCK_DIAG, err);
 	return r;
 }
 

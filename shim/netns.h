@@ -17,7 +17,7 @@ struct err;
 
 struct netns {
 	uint64_t cookie;
-	struct netlink nft, packets, diag;
+	struct netlink nft, packets;
 	int probe4_fd, probe6_fd; /* unmarked UDP; the second may be absent */
 	/* by enum resolver_socket_kind; -EBADF where there is no IPv6 */
 	int listen_fd[RESOLVER_SOCKET_N];

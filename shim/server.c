@@ -164,6 +164,7 @@ void server_forget(struct server *s, struct sandbox_ref ref)
 	if (!sandbox_get(&s->sandboxes, ref))
 		return;
 	listeners_drop(&s->listeners, ref);
+	askers_forget(&s->filter.askers, ref);
 	dnslink_remove(&s->dns, ref);
 	sandbox_detach(&s->sandboxes, ref);
 	/* fewer is all this can be: what stays is only the resolver's */
@@ -208,7 +209,8 @@ static bool try_end(struct server *s)
 
 static bool is_idle(const struct server *s)
 {
-	if (!in_use(s) || s->n_packets_lost)
+	if (!in_use(s) || s->n_packets_lost ||
+	    !askers_idle(&s->filter.askers))
 		return false;
 	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++)
 		if (s->sandboxes.sandbox[i].used &&
@@ -236,6 +238,7 @@ static void tick(struct server *s)
 		journal_tick(&box->journal);
 	}
 	s->n_packets_lost = 0;
+	askers_tick(&s->filter.askers);
 	server_conn_tick(s);
 }
 
@@ -298,8 +301,7 @@ static int start_parts(struct server *s, int resolver_fd, struct err *err)
 				   .sandboxes = &s->sandboxes,
 				   .resolved = &s->resolved,
 				   .record = { &s->sandboxes,
-					       &s->filter.askers,
-					       &s->netns.diag },
+					       &s->filter.askers },
 				   .on_policy = server_conn_on_policy,
 				   .ctx = s };
 	return dnslink_init(&s->dns, err);

@@ -52,7 +52,6 @@ struct server {
 	uint64_t started_ms;
 	bool visited; /* a connection has ended: the first is no longer awaited */
 	uint64_t n_packets_lost;
-	const char *note; /* said in each container's first record; or NULL */
 };
 
 /*

@@ -195,10 +195,13 @@ left_nothing()
 	mount -t tmpfs -o size=64k none "$WORK/log"
 	agent "$get http://api.github.com/
 		head -c 100000 /dev/zero >$WORK/log/filler 2>/dev/null
-		$get http://192.31.196.10/; $get http://api.github.com/
+		# what is left of the last page
+		for i in \$(seq 40); do $get http://192.31.196.\$i/; done
+		$get http://api.github.com/ || echo refused
 		rm $WORK/log/filler
 		$get http://api.github.com/"
 	[ "$(grep -c '^200$' <<<"$output")" -eq 2 ] || fail "$output"
+	assert_line refused
 	has box1 '.kind == "finding" and
 		(.detail | contains("could not be written"))'
 	umount "$WORK/log"

@@ -5,8 +5,8 @@
 #include "runtime/base/loop.h"
 #include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
-#include "shim/nft/sockdiag.h"
 #include "shim/notify/askers.h"
+#include "shim/notify/task.h"
 
 static void copy_path(char ret[ASKER_PATH_BYTES], const char *path)
 {
@@ -14,29 +14,35 @@ static void copy_path(char ret[ASKER_PATH_BYTES], const char *path)
 		ret[0] = '\0';
 }
 
+static void release(struct askers *a, struct asker *k)
+{
+	if (!k->sandbox.generation || k->fd < 0)
+		return;
+	k->fd = close_fd(k->fd);
+	a->n_held--;
+}
+
+/* The same socket's place again, or the oldest's. */
 static struct asker *place_for(struct askers *a, uint64_t cookie)
 {
 	for (unsigned int i = 0; i < ASKERS_MAX; i++)
-		if (a->asker[i].cookie == cookie)
+		if (a->asker[i].sandbox.generation &&
+		    a->asker[i].cookie == cookie)
 			return &a->asker[i];
 	a->next = (a->next + 1) % ASKERS_MAX;
 	return &a->asker[a->next];
 }
 
-void askers_add(struct askers *a, int sock_fd, struct sandbox_ref ref,
-		struct identity *id)
+static uint16_t port_of(int fd)
 {
-	uint64_t cookie = 0;
-	socklen_t n = sizeof(cookie);
-	struct asker *k;
+	struct task_addr addr;
 
-	if (getsockopt(sock_fd, SOL_SOCKET, SO_COOKIE, &cookie, &n) < 0 ||
-	    !cookie || !id->process[0].known)
-		return;
-	k = place_for(a, cookie);
-	*k = (struct asker){ .cookie = cookie,
-			     .sandbox = ref,
-			     .pid = id->process[0].pid };
+	return task_local_addr(fd, &addr) == 0 ? addr.port : 0;
+}
+
+static void describe(struct asker *k, struct identity *id)
+{
+	k->pid = id->process[0].pid;
 	copy_path(k->path, id->process[0].path);
 	(void)identity_sum(id, false, k->sha256);
 	identity_walk(id);
@@ -46,38 +52,70 @@ void askers_add(struct askers *a, int sock_fd, struct sandbox_ref ref,
 			  id->decide.ancestors[i]);
 }
 
-static struct asker *find_socket(struct askers *a, struct netlink *nl,
-				 uint16_t port)
+void askers_add(struct askers *a, int *sock_fd, struct sandbox_ref ref,
+		struct identity *id)
 {
-	static const int families[] = { AF_INET, AF_INET6 };
-	uint64_t cookie[8];
+	uint64_t cookie = 0;
+	socklen_t n = sizeof(cookie);
+	struct asker *k;
 
-	for (size_t f = 0; f < N_ELEMENTS(families); f++) {
-		size_t n = sockdiag_udp(nl, families[f], port, cookie,
-					N_ELEMENTS(cookie));
+	if (getsockopt(*sock_fd, SOL_SOCKET, SO_COOKIE, &cookie, &n) < 0 ||
+	    !id->process[0].known)
+		return;
+	k = place_for(a, cookie);
+	release(a, k);
+	*k = (struct asker){ .sandbox = ref,
+			     .cookie = cookie,
+			     .fd = -EBADF,
+			     .port = port_of(*sock_fd),
+			     .since_ms = loop_now_ms() };
+	describe(k, id);
+	if (k->port)
+		return;
+	k->fd = take_fd(sock_fd);
+	a->n_held++;
+}
 
-		for (size_t i = 0; i < n; i++)
-			for (unsigned int k = 0; k < ASKERS_MAX; k++)
-				if (a->asker[k].cookie == cookie[i])
-					return &a->asker[k];
+/* Newest first: ports are used again. */
+const struct asker *askers_find(struct askers *a, uint16_t port)
+{
+	uint64_t now = loop_now_ms();
+
+	for (unsigned int i = 0; i < ASKERS_MAX; i++) {
+		struct asker *k =
+			&a->asker[(a->next + ASKERS_MAX - i) % ASKERS_MAX];
+
+		if (!k->sandbox.generation ||
+		    now - k->since_ms > ASKER_PORT_MS)
+			continue;
+		if (!k->port && k->fd >= 0)
+			k->port = port_of(k->fd);
+		if (k->port)
+			release(a, k);
+		if (k->port == port)
+			return k;
 	}
 	return NULL;
 }
 
-const struct asker *askers_find(struct askers *a, struct netlink *nl,
-				uint16_t port)
+void askers_tick(struct askers *a)
 {
-	struct asker *k = find_socket(a, nl, port);
 	uint64_t now = loop_now_ms();
 
-	if (k) {
-		k->port = port;
-		k->seen_ms = now;
-		return k;
-	}
 	for (unsigned int i = 0; i < ASKERS_MAX; i++)
-		if (a->asker[i].port == port &&
-		    now - a->asker[i].seen_ms < ASKER_PORT_MS)
-			return &a->asker[i];
-	return NULL;
+		if (now - a->asker[i].since_ms > ASKER_HOLD_MS)
+			release(a, &a->asker[i]);
+}
+
+void askers_forget(struct askers *a, struct sandbox_ref ref)
+{
+	for (unsigned int i = 0; i < ASKERS_MAX; i++) {
+		struct asker *k = &a->asker[i];
+
+		if (k->sandbox.index != ref.index ||
+		    k->sandbox.generation != ref.generation)
+			continue;
+		release(a, k);
+		k->sandbox = (struct sandbox_ref){ 0, 0 };
+	}
 }

@@ -132,7 +132,7 @@ static void connect_tcp(struct step *st)
 static void remember_asker(struct step *st)
 {
 	step_identify(st);
-	askers_add(&st->f->askers, st->sock.fd, st->ref, &st->f->identity);
+	askers_add(&st->f->askers, &st->sock.fd, st->ref, &st->f->identity);
 }
 
 static void on_connect(struct step *st)
