@@ -79,14 +79,17 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static size_t read_infos(struct arena *a, char *text, struct mountinfo **ret)
+static size_t read_infos(struct arena *a, char *text,
+			 bool (*is_visible)(const struct mountinfo *m),
+			 struct mountinfo **ret)
 {
 	struct mountinfo *v = NULL;
 	struct mountinfo m;
 	size_t n = 0;
 
 	while (mountinfo_next(&text, &m)) {
-		if (!is_v2(&m) && !str_eq(m.type, "cgroup"))
+		if ((!is_v2(&m) && !str_eq(m.type, "cgroup")) ||
+		    !is_visible(&m))
 			continue;
 		v = arena_grow(a, v, n, sizeof(*v));
 		v[n++] = m;
@@ -96,11 +99,12 @@ static size_t read_infos(struct arena *a, char *text, struct mountinfo **ret)
 }
 
 int cgroup_view_parse(struct arena *a, char *cgroup, char *mountinfo,
+		      bool (*is_visible)(const struct mountinfo *m),
 		      struct cgroup_view *ret, struct err *err)
 {
 	struct cgroup_view view = {.v1 = false};
 	struct mountinfo *infos;
-	size_t n_infos = read_infos(a, mountinfo, &infos);
+	size_t n_infos = read_infos(a, mountinfo, is_visible, &infos);
 	char *line;
 
 	for (size_t i = 0; i < n_infos; i++)
@@ -145,7 +149,8 @@ int cgroup_view_read(struct arena *a, struct cgroup_view *ret, struct err *err)
 	r = mountinfo_read(a, &mountinfo, err);
 	if (r < 0)
 		return r;
-	return cgroup_view_parse(a, cgroup, mountinfo, ret, err);
+	return cgroup_view_parse(a, cgroup, mountinfo, mountinfo_is_visible,
+				 ret, err);
 }
 
 /* --------------------------------------------------------------- mounting */

@@ -17,6 +17,7 @@ struct arena;
 struct err;
 struct mount_env;
 struct mount_request;
+struct mountinfo;
 
 /* One cgroup hierarchy that the container may see; see cgroup_view_read. */
 struct cgroup_view_entry {
@@ -41,8 +42,12 @@ struct cgroup_view {
  */
 int cgroup_view_read(struct arena *a, struct cgroup_view *ret, struct err *err);
 
-/* The same from given texts; @cgroup and @mountinfo are modified. */
+/*
+ * The same from given texts, which are modified; mounts for which @is_visible
+ * says no do not count.
+ */
 int cgroup_view_parse(struct arena *a, char *cgroup, char *mountinfo,
+		      bool (*is_visible)(const struct mountinfo *m),
 		      struct cgroup_view *ret, struct err *err);
 
 /* mount_do for type "cgroup". */

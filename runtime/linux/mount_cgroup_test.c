@@ -11,7 +11,13 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/linux/mount.h"
 #include "runtime/linux/mount_cgroup.h"
+#include "runtime/linux/mountinfo.h"
 #include "runtime/linux/test_root.h"
+
+static bool is_visible(const struct mountinfo *m)
+{
+	return !strstr(m->mountpoint, "hidden");
+}
 
 static struct cgroup_view view(struct arena *a, const char *cgroup,
 			       const char *mountinfo)
@@ -20,7 +26,8 @@ static struct cgroup_view view(struct arena *a, const char *cgroup,
 	struct cgroup_view v;
 
 	if (cgroup_view_parse(a, arena_strdup(a, cgroup),
-			      arena_strdup(a, mountinfo), &v, &err) < 0)
+			      arena_strdup(a, mountinfo), is_visible, &v,
+			      &err) < 0)
 		fail_msg("%s", err.text);
 	return v;
 }
@@ -81,6 +88,7 @@ static void pure_v2_machine(void **state)
 	own_arena struct arena a = ARENA_INIT;
 	struct cgroup_view v =
 		view(&a, "0::/\n",
+		     "29 22 0:25 / /hidden/cpu rw - cgroup cgroup rw,cpu\n"
 		     "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 "
 		     "rw,nsdelegate\n");
 
@@ -106,7 +114,8 @@ static void odd_texts(void **state)
 	v = view(&a, "5:pids:/podium/c\n", hybrid_mounts);
 	assert_int_equal(v.n, 0);
 	assert_int_equal(cgroup_view_parse(&a, arena_strdup(&a, "garbage\n"),
-					   arena_strdup(&a, ""), &v, &err),
+					   arena_strdup(&a, ""), is_visible, &v,
+					   &err),
 			 -EINVAL);
 }
 

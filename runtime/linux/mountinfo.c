@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "runtime/base/io.h"
+#include "runtime/base/num.h"
 #include "runtime/linux/mountinfo.h"
 
 enum { TEXT_MAX = 16 << 20 };
@@ -36,6 +39,19 @@ static void unescape(char *s)
 	*out = '\0';
 }
 
+static bool parse_dev(char *s, dev_t *ret)
+{
+	const char *high = strsep(&s, ":");
+	uint32_t major;
+	uint32_t minor;
+
+	if (!s || num_parse_u32(high, UINT32_MAX, &major) < 0 ||
+	    num_parse_u32(s, UINT32_MAX, &minor) < 0)
+		return false;
+	*ret = makedev(major, minor);
+	return true;
+}
+
 static bool parse(char *line, struct mountinfo *ret)
 {
 	/* id, parent, device, root, mount point, options */
@@ -51,6 +67,8 @@ static bool parse(char *line, struct mountinfo *ret)
 		if (!field[i])
 			return false;
 	}
+	if (!parse_dev(field[2], &ret->dev))
+		return false;
 	ret->root = field[3];
 	ret->mountpoint = field[4];
 	ret->type = strsep(&tail, " ");
@@ -71,4 +89,11 @@ bool mountinfo_next(char **text, struct mountinfo *ret)
 		if (parse(line, ret))
 			return true;
 	return false;
+}
+
+bool mountinfo_is_visible(const struct mountinfo *m)
+{
+	struct stat st;
+
+	return stat(m->mountpoint, &st) == 0 && st.st_dev == m->dev;
 }

@@ -4,6 +4,7 @@
 #define OSH_LINUX_MOUNTINFO_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct arena;
 struct err;
@@ -13,6 +14,7 @@ struct mountinfo {
 	char *mountpoint;
 	char *type;
 	char *super; /* the filesystem's own options */
+	dev_t dev; /* st_dev of what is seen through it */
 };
 
 /* The whole text, in @a. */
@@ -23,5 +25,8 @@ int mountinfo_read(struct arena *a, char **ret_text, struct err *err);
  * be read are skipped. False at the end.
  */
 bool mountinfo_next(char **text, struct mountinfo *ret);
+
+/* Whether the mount is seen at its place: not if another one covers it. */
+bool mountinfo_is_visible(const struct mountinfo *m);
 
 #endif

@@ -283,6 +283,30 @@ static void shared_root_does_not_leak(void **state)
 	assert_int_equal(count_mounts("/"), 1);
 }
 
+static void covered_mounts_are_told_apart(void **state)
+{
+	own_arena struct arena a = ARENA_INIT;
+	struct err err = ERR_INIT;
+	unsigned int n_visible = 0;
+	unsigned int n = 0;
+	struct mountinfo m;
+	char *text;
+
+	NEEDS_ROOT(state);
+	assert_int_equal(mkdir(TEST_DIR "/host/a", 0755), 0);
+	assert_int_equal(mount("x", TEST_DIR "/host/a", "tmpfs", 0, NULL), 0);
+	assert_int_equal(mount("y", TEST_DIR "/host", "tmpfs", 0, NULL), 0);
+	assert_ok(mountinfo_read(&a, &text, &err), &err);
+	while (mountinfo_next(&text, &m)) {
+		if (!str_after(m.mountpoint, TEST_DIR "/host"))
+			continue;
+		n++;
+		n_visible += mountinfo_is_visible(&m);
+	}
+	assert_int_equal(n, 2);
+	assert_int_equal(n_visible, 1);
+}
+
 /* ------------------------------------------------------------------- cwd */
 
 static int outside_child(const struct test_root *t)
@@ -327,6 +351,7 @@ int main(void)
 		IN_TEST_ROOT(moves),
 		IN_TEST_ROOT(changes_root),
 		IN_TEST_ROOT(shared_root_does_not_leak),
+		IN_TEST_ROOT(covered_mounts_are_told_apart),
 		IN_TEST_ROOT(working_directory_outside_is_seen),
 		IN_TEST_ROOT(prepare_needs_a_directory),
 	};
