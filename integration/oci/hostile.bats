@@ -74,3 +74,16 @@ network:
 	in_container 'ls -A /run/osh-runtime; echo done'
 	assert_output done
 }
+
+@test "a FIFO where a file is read holds nobody up" {
+	policy 'network:
+  default: deny'
+	bundle '.annotations["ai.openshell.policy"] = $p' --rawfile p "$POLICY"
+	rm -f "$ROOTFS"/etc/{passwd,group}
+	mkfifo "$BUNDLE/fifo" "$ROOTFS"/etc/{passwd,group}
+	in_container 'echo done'
+	assert_output done
+	add_mount /etc/resolv.conf bind "$BUNDLE/fifo" bind
+	RT_TIMEOUT=10 in_container 'echo done'
+	assert_error "find nameservers: $BUNDLE/fifo is not a regular file"
+}

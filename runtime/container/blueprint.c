@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
@@ -164,6 +165,7 @@ static int read_image_document(struct blueprint *b, char **ret_text,
 {
 	own_close int root_fd = -EBADF;
 	own_close int fd = -EBADF;
+	struct stat st;
 	int r;
 
 	root_fd = open(b->rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -174,6 +176,11 @@ static int read_image_document(struct blueprint *b, char **ret_text,
 			 err);
 	if (r < 0)
 		return r;
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, errno, "stat %s", b->source.label);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL, "read %s: not a regular file",
+			       b->source.label);
 	return io_read_all(b->arena, fd, POLICY_DOCUMENT_BYTES_MAX,
 			   b->source.label, ret_text, ret_len, err);
 }

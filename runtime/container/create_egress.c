@@ -105,6 +105,8 @@ static int find_upstreams(struct create *c, struct shim_attach *ret,
 			  struct err *err)
 {
 	const char *path = c->b.plan->resolv_conf;
+	own_close int fd = -EBADF;
+	struct stat st;
 	char *text;
 	int r;
 
@@ -112,11 +114,18 @@ static int find_upstreams(struct create *c, struct shim_attach *ret,
 		path = "/etc/resolv.conf";
 	else if (path[0] != '/')
 		path = arena_printf(c->arena, "%s/%s", c->b.bundle, path);
-	r = io_read_file(c->arena, AT_FDCWD, path, RESOLV_CONF_MAX, &text, NULL,
-			 err);
+	/* a FIFO that somebody put there must not hold us up */
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	/* no file: no names, as for any program on such a host */
-	if (r == -ENOENT)
+	if (fd < 0 && errno == ENOENT)
 		return 0;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(err, errno, "find nameservers: open %s", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EINVAL,
+			       "find nameservers: %s is not a regular file",
+			       path);
+	r = io_read_all(c->arena, fd, RESOLV_CONF_MAX, path, &text, NULL, err);
 	if (r < 0)
 		return err_wrap(err, "find nameservers");
 	add_upstreams(text, ret, c->args->note);
