@@ -178,29 +178,27 @@ static int hand_over_listener(const struct enter *e, int listener_fd,
 	return r;
 }
 
+/*
+ * The policy's first: the ceiling's would refuse it its listener, as it
+ * refuses everybody's. Nobody answers that listener before both are in force.
+ */
 static int load_policy_filters(const struct enter *e, struct err *err)
 {
-	/* the ceiling's plain one first: it has to be loaded before the
-	 * policy's listener answers anything */
-	for (int i = ENTER_LAYERS_MAX - 1; i >= 0; i--) {
+	int listener_fd = -EBADF;
+
+	for (int i = 0; i < ENTER_LAYERS_MAX; i++) {
 		const struct seccomp_prog *p = &e->policy_seccomp[i];
-		int listener_fd = -EBADF;
 		int r;
 
 		if (!p->n_insns)
 			continue;
 		r = seccomp_load_filter(p->insns, p->n_insns,
-				 p->notifies ? e->listener_flags : 0,
-				 p->notifies ? &listener_fd : NULL, err);
+					p->notifies ? e->listener_flags : 0,
+					p->notifies ? &listener_fd : NULL, err);
 		if (r < 0)
 			return err_wrap(err, "install the policy's filter");
-		if (listener_fd >= 0) {
-			r = hand_over_listener(e, listener_fd, err);
-			if (r < 0)
-				return r;
-		}
 	}
-	return 0;
+	return listener_fd >= 0 ? hand_over_listener(e, listener_fd, err) : 0;
 }
 
 static int load_config_filter(const struct enter *e, struct err *err)
