@@ -161,12 +161,15 @@ static int make_cgroup(struct create *c, struct err *err)
 {
 	const struct oci_linux *l = c->b.plan->spec->linux_;
 	struct cgroup_resources res;
-	unsigned int flags = geteuid() != 0 ? CGROUP_OPTIONAL : 0;
+	unsigned int flags = geteuid() != 0 || process_in_userns() ?
+				     CGROUP_OPTIONAL :
+				     0;
 	int r;
 
 	if (c->args->no_cgroup)
 		return 0;
 	convert_resources(c->arena, l->resources, true, &res);
+	res.no_devices = process_in_userns();
 	r = cgroup_plan(c->cgroup, l->cgroups_path, c->args->id, flags, err);
 	/* what will be made is on record before it is made */
 	if (r == 0)
@@ -600,6 +603,7 @@ int create_container(struct arena *a, const struct create_args *args,
 	int r = 0;
 
 	ns_set_init(&c.launch.ns);
+	sync_set_note(args->note);
 	while (r == 0 && done < N_ELEMENTS(steps)) {
 		const struct step *s = &steps[done++];
 

@@ -14,6 +14,7 @@
 #include "runtime/container/hook.h"
 #include "runtime/container/init_root.h"
 #include "runtime/container/launch.h"
+#include "runtime/container/sync.h"
 #include "runtime/container/record.h"
 #include "runtime/linux/landlock.h"
 #include "runtime/linux/mountfd.h"
@@ -112,6 +113,13 @@ static int remember_narrowed(struct init_root *ir, const char *destination,
 	return 0;
 }
 
+static void note_mount(void *arg, const char *text)
+{
+	const struct launch *l = arg;
+
+	sync_note(l->sync_fd, text);
+}
+
 static int do_mounts(struct init_root *ir, const struct launch *l,
 		     struct err *err)
 {
@@ -120,6 +128,8 @@ static int do_mounts(struct init_root *ir, const struct launch *l,
 		.in_userns = l->in_userns || l->rootless,
 		.own_cgroupns = !shares_host(l, NS_CGROUP),
 		.cgroups = &ir->cgroups,
+		.note = note_mount,
+		.note_arg = (void *)(uintptr_t)l,
 	};
 
 	for (size_t k = 0; k < l->n_mounts; k++) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "runtime/base/own.h"
+#include "runtime/base/strbuf.h"
 #include "runtime/container/sync.h"
 
 union control {
@@ -65,6 +66,21 @@ void sync_fail(int fd, const struct err *why)
 	(void)send_message(fd, &m, NULL);
 }
 
+static void (*on_note)(const char *fmt, ...);
+
+void sync_set_note(void (*note)(const char *fmt, ...))
+{
+	on_note = note;
+}
+
+void sync_note(int fd, const char *text)
+{
+	struct sync_message m = { .type = SYNC_NOTE };
+
+	str_copy(m.err.text, sizeof(m.err.text), text);
+	(void)send_message(fd, &m, NULL);
+}
+
 static void take_fds(struct msghdr *h, int *fds, size_t *n)
 {
 	*n = 0;
@@ -79,8 +95,8 @@ static void take_fds(struct msghdr *h, int *fds, size_t *n)
 	}
 }
 
-int sync_wait(int fd, enum sync_type type, const char *who,
-	      struct sync_message *ret, int *ret_fds, struct err *err)
+static int wait_one(int fd, enum sync_type type, const char *who,
+		    struct sync_message *ret, int *ret_fds, struct err *err)
 {
 	struct iovec iov = { .iov_base = ret, .iov_len = sizeof(*ret) };
 	union control control;
@@ -106,7 +122,8 @@ int sync_wait(int fd, enum sync_type type, const char *who,
 		take_fds(&h, fds, &n_fds);
 
 	if (n != (ssize_t)sizeof(*ret) || n_fds != ret->n_fds ||
-	    (ret->type != (uint32_t)type && ret->type != SYNC_FAILED)) {
+	    (ret->type != (uint32_t)type && ret->type != SYNC_FAILED &&
+	     ret->type != SYNC_NOTE)) {
 		for (size_t i = 0; i < n_fds; i++)
 			close(fds[i]);
 		return err_set(err, EPROTO, "hear from %s: unexpected message",
@@ -122,4 +139,18 @@ int sync_wait(int fd, enum sync_type type, const char *who,
 		return -err->code;
 	}
 	return 0;
+}
+
+int sync_wait(int fd, enum sync_type type, const char *who,
+	      struct sync_message *ret, int *ret_fds, struct err *err)
+{
+	for (;;) {
+		int r = wait_one(fd, type, who, ret, ret_fds, err);
+
+		if (r < 0 || ret->type != SYNC_NOTE)
+			return r;
+		ret->err.text[sizeof(ret->err.text) - 1] = '\0';
+		if (on_note)
+			on_note("%s", ret->err.text);
+	}
 }

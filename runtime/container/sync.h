@@ -8,6 +8,7 @@
  *	LISTENER (number)		GO: the shim has it
  *	CREATED				- (init now waits at the FIFO)
  *	FAILED (struct err)		at any time; the init then exits
+ *	NOTE (text)			at any time: a line for the operator
  *
  * A message is one struct sync_message, exactly of its size, with up to
  * SYNC_FDS_MAX descriptors. End of file means that the other side died: the
@@ -31,6 +32,7 @@ enum sync_type {
 	SYNC_CREATED,
 	SYNC_PID,
 	SYNC_FAILED,
+	SYNC_NOTE,
 	SYNC_N
 };
 
@@ -48,6 +50,11 @@ int sync_send(int fd, enum sync_type type, uint64_t value, const int *fds,
 	      uint32_t n_fds, struct err *err);
 /* The init's last words; its own failures are ignored. */
 void sync_fail(int fd, const struct err *why);
+
+/* One line of warning for the operator, such as a mount done in another way. */
+void sync_note(int fd, const char *text);
+/* Where sync_wait gives NOTEs that come meanwhile; NULL drops them. */
+void sync_set_note(void (*note)(const char *fmt, ...));
 
 /*
  * Wait for a message of @type. FAILED becomes *err as the other side made it;
