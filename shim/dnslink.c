@@ -24,7 +24,11 @@
 #include "shim/ipc/maker_proto.h"
 #include "shim/netns.h"
 
-enum { MESSAGES_PER_TURN = 16 };
+enum {
+	MESSAGES_PER_TURN = 16,
+	/* more than a channel's buffer holds */
+	MESSAGES_PER_DRAIN = 1024,
+};
 
 union message {
 	uint32_t op;
@@ -340,16 +344,10 @@ static bool handle(struct dnslink *d, union message *m, size_t n)
 	return rows[m->op].fn(d, m);
 }
 
-static void on_channel(struct loop *loop, struct loop_ref ref,
-		       uint32_t events, void *ctx, uint64_t arg)
+/* Up to @max messages, or the channel's end. */
+static void take_messages(struct dnslink *d, unsigned int max)
 {
-	struct dnslink *d = ctx;
-
-	(void)loop;
-	(void)ref;
-	(void)events;
-	(void)arg;
-	for (unsigned int i = 0; i < MESSAGES_PER_TURN; i++) {
+	for (unsigned int i = 0; i < max; i++) {
 		union message m;
 		size_t n_fds;
 		int none;
@@ -367,4 +365,27 @@ static void on_channel(struct loop *loop, struct loop_ref ref,
 			return;
 		}
 	}
+}
+
+static void on_channel(struct loop *loop, struct loop_ref ref,
+		       uint32_t events, void *ctx, uint64_t arg)
+{
+	struct dnslink *d = ctx;
+
+	(void)loop;
+	(void)ref;
+	(void)events;
+	(void)arg;
+	d->busy = true;
+	take_messages(d, MESSAGES_PER_TURN);
+	d->busy = false;
+}
+
+void dnslink_drain(struct dnslink *d)
+{
+	if (d->busy || d->fd < 0)
+		return;
+	d->busy = true;
+	take_messages(d, MESSAGES_PER_DRAIN);
+	d->busy = false;
 }

@@ -41,6 +41,7 @@ struct dnslink {
 	void *ctx;
 
 	enum dnslink_state state;
+	bool busy; /* with the channel's messages */
 	int fd; /* owned: the channel */
 	struct loop_ref source, timer;
 	unsigned int n_starts; /* since window_ms */
@@ -56,5 +57,10 @@ int dnslink_init(struct dnslink *d, struct err *err);
  */
 int dnslink_add(struct dnslink *d, struct sandbox_ref ref, struct err *err);
 void dnslink_remove(struct dnslink *d, struct sandbox_ref ref);
+/*
+ * Take what the resolver has said already: before a container goes, so that
+ * its last records are its own. Within a callback of the link: nothing.
+ */
+void dnslink_drain(struct dnslink *d);
 
 #endif

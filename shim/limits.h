@@ -60,6 +60,8 @@ enum {
 
 	/* NFLOG packets taken before the notifications have their turn. */
 	SHIM_NFLOG_BATCH = 32,
+	/* And at the end of a container. */
+	SHIM_NFLOG_LAST = 1024,
 
 	/* Records alike within this time become one with a count. */
 	SHIM_LOG_WINDOW_MS = 1000,

@@ -163,6 +163,10 @@ void server_forget(struct server *s, struct sandbox_ref ref)
 
 	if (!sandbox_get(&s->sandboxes, ref))
 		return;
+	/* what was dropped or asked before is this container's to record */
+	dnslink_drain(&s->dns);
+	nflog_read(&s->netns.packets, SHIM_NFLOG_LAST, on_packet, s,
+		   &s->n_packets_lost);
 	listeners_drop(&s->listeners, ref);
 	askers_forget(&s->filter.askers, ref);
 	dnslink_remove(&s->dns, ref);

@@ -261,6 +261,24 @@ for a in (\"127.0.0.1\", \"127.1.2.3\", \"0.0.0.0\", own):
 	has box1 '.verdict == "allow" and .kind == "connect"'
 }
 
+@test "the last thing that an agent did is on record" {
+	run play box1 -- /usr/bin/python3 -c '
+import os, socket
+try: socket.getaddrinfo("collect.example.net", 80)
+except OSError: os._exit(7)'
+	[ "$status" -eq 7 ]
+	has box1 '.reason == "name-not-allowed"'
+	run play box2 -- /usr/bin/python3 -c '
+import os, socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.connect(("192.31.196.66", 9))
+try: s.send(b"x")
+except OSError: pass
+os._exit(8)'
+	[ "$status" -eq 8 ]
+	has box2 '.kind == "packet" and .dest.port == 9'
+}
+
 # ---------------------------------------------------------------- inbound
 
 server='import socket

@@ -212,15 +212,18 @@ static void on_link(struct loop *loop, struct loop_ref ref, uint32_t events,
 
 /* -------------------------------------------------------------- queries */
 
-/* Answer without addresses, and say why. */
+/*
+ * Answer without addresses, and say why: first the record, then the answer,
+ * after which the client may be gone, and its container with it.
+ */
 static void refuse(struct resolver *r, const struct client *from,
 		   const struct dns_query *q, const struct names_slot *slot,
 		   unsigned int rcode, enum reason reason)
 {
 	size_t n = dns_write_empty(r->reply, DNS_UDP_BYTES, q, rcode);
 
-	clients_reply(&r->clients, from, r->reply, n);
 	record(r, from, q, slot, reason);
+	clients_reply(&r->clients, from, r->reply, n);
 }
 
 static void answer_localhost(struct resolver *r, const struct client *from,
@@ -262,8 +265,8 @@ static void answer_reverse(struct resolver *r, const struct client *from,
 		return;
 	}
 	n = dns_write_ptr(r->reply, DNS_MSG_BYTES, q, host);
-	clients_reply(&r->clients, from, r->reply, n);
 	record(r, from, q, NULL, REASON_ALLOWED);
+	clients_reply(&r->clients, from, r->reply, n);
 }
 
 /* What needs no policy. Returns false when it is not answered yet. */
@@ -343,10 +346,10 @@ static void on_query(void *ctx, const struct client *from, const uint8_t *msg,
 		size_t size = dns_write_error(r->reply, DNS_UDP_BYTES, msg,
 					      (unsigned int)code);
 
-		clients_reply(&r->clients, from, r->reply, size);
 		record(r, from, &q, NULL,
 		       n > DNS_QUERY_BYTES ? REASON_DNS_LIMIT :
 					     REASON_DNS_TYPE);
+		clients_reply(&r->clients, from, r->reply, size);
 	} else if (!answer_here(r, from, &q)) {
 		ask(r, from, &q);
 	}
