@@ -35,3 +35,34 @@ denied_bundle()
 	rt delete --force "$ID"
 	assert_equal "$(ls /run/osh-runtime/.shims)" ""
 }
+
+# Who can write into another's memory is that other, to a policy that tells
+# binaries apart.
+@test "/proc/PID/mem stays closed: behind an image's link, in a second procfs" {
+	policy 'filesystem_policy:
+  read_only: [/bin, /lib, /dev, /proc]
+  read_write: [/tmp, /dev/null]
+network:
+  default: deny
+  allow:
+    - host: api.github.com
+      port: 443
+      binaries: [/bin/wget]'
+	bundle '.annotations["ai.openshell.policy"] = $p' --rawfile p "$POLICY"
+	local target attempt='sleep 5 & : >>/proc/$!/mem && echo written'
+	in_container "$attempt"
+	refute_output --partial written
+	rm -r "$ROOTFS/tmp"
+	for target in / /proc; do
+		ln -sfn $target "$ROOTFS/tmp"
+		in_container "$attempt"
+		assert_error "in this image it leads to / or /proc"
+	done
+	ln -sfn /bin "$ROOTFS/tmp"
+	add_mount /proc2 proc proc
+	in_container "$attempt"
+	assert_error "a second procfs that can be written"
+	config '.mounts[-1].options = ["ro"]'
+	in_container 'echo done'
+	assert_output done
+}

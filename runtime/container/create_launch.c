@@ -21,6 +21,7 @@
 #include "runtime/linux/seccomp_compile.h"
 #include "runtime/linux/seccomp_load.h"
 #include "runtime/oci/spec_linux.h"
+#include "runtime/policy/policy.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
@@ -158,6 +159,7 @@ static void landlock_rules(struct blueprint *b, size_t layer,
 	*ret = (struct launch_ruleset){
 		.kind = l->landlock,
 		.best_effort = !l->hard,
+		.proc_closed = policy_has(l->policy, POLICY_HAS_BINARIES),
 		.path = v,
 		.n = l->paths.n,
 	};

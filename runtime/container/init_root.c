@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "runtime/base/err.h"
+#include "runtime/base/io.h"
 #include "runtime/base/own.h"
 #include "runtime/base/path.h"
 #include "runtime/base/strbuf.h"
@@ -18,9 +21,12 @@
 #include "runtime/container/record.h"
 #include "runtime/linux/landlock.h"
 #include "runtime/linux/mountfd.h"
+#include "runtime/linux/mountinfo.h"
 #include "runtime/linux/sysctl.h"
 #include "runtime/linux/terminal.h"
 #include "runtime/oci/spec_linux.h"
+
+enum { MOUNTINFO_MAX = 16 << 20 };
 
 static bool shares_host(const struct launch *l, enum ns kind)
 {
@@ -318,6 +324,27 @@ static bool has_gpu(void)
 	       access("/dev/dxg", F_OK) == 0;
 }
 
+/*
+ * Where binaries are told apart nobody may write into /proc/PID/mem: a path
+ * that the image links to / or into /proc can't be granted.
+ */
+static int check_closed(const struct launch_path *p, int fd, struct err *err)
+{
+	struct stat root, st;
+	struct err ignored;
+
+	if (stat("/", &root) < 0 || fstat(fd, &st) < 0)
+		return err_errno(err, errno, "stat %s", p->path);
+	if (path_check_fs(fd, PROC_SUPER_MAGIC, p->path, &ignored) == 0 ||
+	    (st.st_dev == root.st_dev && st.st_ino == root.st_ino))
+		return err_set(err, EPERM,
+			       "resolve %s (%s): in this image it leads to / "
+			       "or /proc, which can't be writable where the "
+			       "policy names binaries",
+			       p->path, p->why);
+	return 0;
+}
+
 static int grant(int ruleset_fd, int abi, const struct launch_ruleset *rs,
 		 const struct launch_path *p, struct err *err)
 {
@@ -331,6 +358,12 @@ static int grant(int ruleset_fd, int abi, const struct launch_ruleset *rs,
 			return 0;
 		return err_errno(err, errno, "resolve %s (%s)", p->path,
 				 p->why);
+	}
+	if (p->write && rs->proc_closed) {
+		int r = check_closed(p, fd, err);
+
+		if (r < 0)
+			return r;
 	}
 	return landlock_grant(ruleset_fd, abi,
 			      p->write ? LANDLOCK_READ_WRITE :
@@ -400,8 +433,50 @@ static int build_ruleset(const struct launch_ruleset *rs, int *ret_fd,
 	return r;
 }
 
+/* A second procfs would be as good as /proc. Read-only it may be. */
+static int check_procs(const struct launch *l, struct err *err)
+{
+	own_arena struct arena a = ARENA_INIT;
+	own_close int fd = -EBADF;
+	struct mountinfo m;
+	char *text;
+	int r = path_open_proc(l->enter.proc_fd, "self/mountinfo", O_RDONLY,
+			       &fd, err);
+
+	if (r == 0)
+		r = io_read_all(&a, fd, MOUNTINFO_MAX, "mountinfo", &text, NULL,
+				err);
+	while (r == 0 && mountinfo_next(&text, &m)) {
+		const char *rest = str_after(m.mountpoint, "/proc");
+		struct statvfs st;
+
+		if (!str_eq(m.type, "proc") ||
+		    (rest && (!*rest || *rest == '/')))
+			continue;
+		if (statvfs(m.mountpoint, &st) == 0 && st.f_flag & ST_RDONLY)
+			continue;
+		r = err_set(err, EPERM,
+			    "check mount %s: a second procfs that can be "
+			    "written, where the policy names binaries: make it "
+			    "read-only",
+			    m.mountpoint);
+	}
+	return r;
+}
+
+static bool closes_proc(const struct launch *l)
+{
+	for (int k = 0; k < ENTER_LAYERS_MAX; k++)
+		if (l->ruleset[k].kind != PLAN_LANDLOCK_NONE &&
+		    l->ruleset[k].proc_closed)
+			return true;
+	return false;
+}
+
 int init_root_landlock(struct launch *l, struct err *err)
 {
+	if (closes_proc(l) && check_procs(l, err) < 0)
+		return -err->code;
 	for (int k = 0; k < ENTER_LAYERS_MAX; k++) {
 		int r;
 

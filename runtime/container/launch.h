@@ -37,6 +37,7 @@ struct launch_path {
 struct launch_ruleset {
 	enum plan_landlock kind;
 	bool best_effort; /* missing paths and old kernels are tolerated */
+	bool proc_closed; /* binaries are told apart: see init_root.c */
 	const struct launch_path *path;
 	size_t n;
 };
