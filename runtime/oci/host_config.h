@@ -15,7 +15,7 @@
  *	log:
  *	  dir: /var/log/osh-runtime
  *	  max_bytes: 10485760
- *	  max_files: 5
+ *	  max_files: 8
  *	credentials: ...		# kept; see below
  *
  * An unknown key is an error with its position. Paths are absolute.
@@ -56,7 +56,7 @@ struct host_config {
 	uint32_t when_missing; /* enum host_when_missing */
 	uint32_t image_policy; /* enum host_image_policy */
 	const char *ceiling; /* path, or NULL */
-	const char *policies; /* folder; NULL: policies/ beside file */
+	const char *policies; /* folder; NULL: /etc/osh-runtime/policies */
 	uint32_t inbound; /* enum host_inbound */
 	uint32_t on_shim_death; /* enum host_shim_death */
 	bool dial_from_host;

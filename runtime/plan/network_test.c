@@ -182,6 +182,17 @@ static void test_inbound(void **state)
 	make_bad(w, "check host configuration: on_shim_death: kill is not "
 		    "supported by this version; with keep the container lives "
 		    "on without any egress");
+	w->host.on_shim_death = HOST_SHIM_DEATH_KEEP;
+	w->host.dial_from_host = true;
+	make_bad(w, "check host configuration: dial_from_host: true is not "
+		    "supported by this version; egress is always that of the "
+		    "container's network");
+	w->host.dial_from_host = false;
+	w->host.log.max_files = 5;
+	make_bad(w, "check host configuration: log.max_files is not supported "
+		    "by this version; there are always 8");
+	w->host.log.max_files = 8;
+	make_good(w);
 }
 
 int main(void)

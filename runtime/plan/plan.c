@@ -12,6 +12,7 @@
 #include "runtime/oci/host_config.h"
 #include "runtime/plan/source.h"
 #include "runtime/plan/work.h"
+#include "runtime/policy/decision_log.h"
 #include "runtime/policy/policy.h"
 
 enum plan_when {
@@ -166,15 +167,41 @@ static void add_layer(struct plan_work *w, const struct policy *p,
 	};
 }
 
+/* Asked for and not to be had: never carried on without. */
+static int check_host(const struct host_config *h, struct err *err)
+{
+	const struct {
+		const char *row;
+		bool is_there;
+		const char *instead;
+	} rows[] = {
+		{"on_shim_death: kill",
+		 h->on_shim_death == HOST_SHIM_DEATH_KILL,
+		 "with keep the container lives on without any egress"},
+		{"dial_from_host: true", h->dial_from_host,
+		 "egress is always that of the container's network"},
+		{"log.max_files",
+		 h->log.max_files && h->log.max_files != DECISION_LOG_KEPT,
+		 "there are always 8"},
+	};
+
+	static_assert(DECISION_LOG_KEPT == 8, "log.max_files");
+	for (size_t i = 0; i < N_ELEMENTS(rows); i++)
+		if (rows[i].is_there)
+			return err_set(err, ENOTSUP,
+				       "check host configuration: %s is not "
+				       "supported by this version; %s",
+				       rows[i].row, rows[i].instead);
+	return 0;
+}
+
 /* One filter has the listener; a second one would be EBUSY. */
 int step_layers(struct plan_work *w, struct err *err)
 {
-	/* asked for and not to be had: never carried on without */
-	if (w->in->host->on_shim_death == HOST_SHIM_DEATH_KILL)
-		return err_set(err, ENOTSUP,
-			       "check host configuration: on_shim_death: kill "
-			       "is not supported by this version; with keep "
-			       "the container lives on without any egress");
+	int r = check_host(w->in->host, err);
+
+	if (r < 0)
+		return r;
 	add_layer(w, w->in->policy, POLICY_PROGRAM_LISTENER);
 	if (w->in->ceiling)
 		add_layer(w, w->in->ceiling, POLICY_PROGRAM_PLAIN);
