@@ -103,14 +103,15 @@ static bool attach_ok(const struct shim_attach *a)
 static void note_attached(struct server *s, struct sandbox *box)
 {
 	sandbox_note(box, LOG_LIFECYCLE, REASON_ALLOWED,
-		     "attached: policy from %s%s%s%s%s", box->source,
+		     "attached: policy from %s%s%s%s%s%s", box->source,
 		     box->has_ceiling ? ", under the operator's ceiling" : "",
 		     box->deny_all ? ", no policy: nothing is allowed" : "",
 		     box->inbound == SHIM_INBOUND_NONE ? ", no inbound flows" :
 							 "",
 		     s->netns.fast_open_off ? "" :
 					      ", tcp_fastopen is not ours to "
-					      "turn off");
+					      "turn off",
+		     s->syslog_fd < 0 ? ", no syslog to anchor the log in" : "");
 }
 
 static int on_attach(struct server *s, struct connection *c, union request *m,
@@ -132,6 +133,8 @@ static int on_attach(struct server *s, struct connection *c, union request *m,
 			   n_fds > 2 ? take_fd(&fds[2]) : -EBADF, &ref, err);
 	if (r < 0)
 		return r;
+	journal_set_anchor(&sandbox_get(&s->sandboxes, ref)->journal,
+			   s->syslog_fd);
 	note_attached(s, sandbox_get(&s->sandboxes, ref));
 	r = server_set_upstreams(s, err);
 	if (r == 0)
@@ -218,7 +221,12 @@ static int take_row(struct server *s, struct connection *c,
 			       t->n);
 	row = &t->row[b->binary];
 	row->resolved = true;
-	row->file = (struct file_id){ .dev = b->dev, .ino = b->ino };
+	row->file = (struct file_id){ .dev = b->dev,
+				      .ino = b->ino,
+				      .size = b->size,
+				      .mtime_ns = b->mtime_ns,
+				      .ctime_ns = b->ctime_ns };
+	row->has_stat = b->ctime_ns != 0;
 	return n_fds ? keep_file(row, &fds[0], err) : 0;
 }
 

@@ -226,10 +226,16 @@ struct rows {
 	uint32_t n;
 };
 
+static int64_t nanoseconds(const struct timespec *t)
+{
+	return t->tv_sec * 1000000000L + t->tv_nsec;
+}
+
 /*
  * Exact names of @p that exist now. Symlinks are followed beneath the root;
- * what is found is pinned by device and inode. Globs, and what does not exist
- * yet, are matched by the shim at the call.
+ * what is found is pinned by device and inode, and must be as it is now when it
+ * is used first. Globs, and what does not exist yet, are matched by the shim at
+ * the call.
  */
 static int resolve_binaries(struct create *c, int root_fd,
 			    const struct policy *p, bool ceiling,
@@ -255,6 +261,9 @@ static int resolve_binaries(struct create *c, int root_fd,
 			.ceiling = ceiling,
 			.dev = st.st_dev,
 			.ino = st.st_ino,
+			.size = (uint64_t)st.st_size,
+			.mtime_ns = nanoseconds(&st.st_mtim),
+			.ctime_ns = nanoseconds(&st.st_ctim),
 		};
 	}
 	return 0;

@@ -127,6 +127,9 @@ struct shim_binary {
 	uint32_t ceiling; /* 1: of the ceiling's list */
 	uint32_t unused;
 	uint64_t dev, ino;
+	/* As create found it; all 0: not told. */
+	uint64_t size;
+	int64_t mtime_ns, ctime_ns;
 };
 
 /* RULESETS, GET_RULESETS, LISTENER, COMMIT, DETACH, STATUS */

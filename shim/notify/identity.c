@@ -111,8 +111,8 @@ static bool still_same(struct identity *id, struct process *p,
 static bool first_use(struct identity *id, struct process *p,
 		      struct binary_row *row, const struct digest *path_sum)
 {
-	if (row->has_stat && (row->file.size != p->file.size ||
-			      row->file.mtime_ns != p->file.mtime_ns)) {
+	/* the change time can't be set back, as the other times can */
+	if (row->has_stat && !file_id_equal(&row->file, &p->file)) {
 		id->changed = true; /* written to since create */
 		return false;
 	}

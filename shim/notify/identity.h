@@ -37,7 +37,7 @@ bool file_id_equal(const struct file_id *a, const struct file_id *b);
 /* One of the policy's binaries as create resolved it (or did not). */
 struct binary_row {
 	bool resolved; /* dev, ino are create's */
-	bool has_stat; /* so are size and mtime */
+	bool has_stat; /* so are size and times */
 	bool pinned;   /* used once; sum and path_sum are of then */
 	bool has_sum;  /* the content could be read */
 	int fd;	       /* owned, O_PATH: keeps the inode from being reused */
