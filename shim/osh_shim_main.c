@@ -32,6 +32,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "runtime/base/err.h"
@@ -166,6 +167,20 @@ static int reopen_folder(struct err *err)
 	return fd;
 }
 
+/* Before the file system goes; -EBADF where nobody listens. */
+static int open_syslog(void)
+{
+	static const struct sockaddr_un sa = { .sun_family = AF_UNIX,
+					       .sun_path = "/dev/log" };
+	own_close int fd =
+		socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 ||
+	    connect(fd, (const struct sockaddr *)&sa, sizeof(sa)) < 0)
+		return -EBADF;
+	return take_fd(&fd);
+}
+
 static int isolate(struct err *err)
 {
 	int r = netns_open(&server.netns, SHIM_FD_NETNS, SHIM_FD_PROC, err);
@@ -200,6 +215,7 @@ static int run(struct err *err)
 		return r;
 	server.listen_fd = SHIM_FD_LISTEN;
 	server.filter.proc_fd = SHIM_FD_PROC;
+	server.syslog_fd = open_syslog();
 	server.dir_fd = reopen_folder(err);
 	if (server.dir_fd < 0)
 		return server.dir_fd;

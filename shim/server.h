@@ -39,6 +39,7 @@ struct server {
 	struct loop_source source[SHIM_LISTENERS_MAX + SHIM_CONNECTIONS_MAX +
 				  16];
 	int listen_fd, dir_fd;
+	int syslog_fd; /* negative: there is none */
 	bool accepting;
 	struct loop_ref accept_source;
 	struct netns netns;

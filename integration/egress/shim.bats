@@ -141,6 +141,39 @@ left_nothing()
 	[ "$(stat -c %a "$WORK/log/box1.jsonl")" = 600 ]
 }
 
+@test "each hundredth record's hash goes to syslog" {
+	# a /dev of its own: the machine's syslog is not ours
+	cat >"$WORK/daemon.py" <<-EOF
+	import socket
+	s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	s.bind("/dev/log")
+	open("$WORK/ready", "w").close()
+	while True:
+	    with open("$WORK/syslog", "ab") as f: f.write(s.recv(4096) + b"\n")
+	EOF
+	cat >"$WORK/agent.py" <<-'EOF'
+	import socket
+	for i in range(120):
+	    try: socket.create_connection(("192.31.196.66", 1000 + i), 1)
+	    except OSError: pass
+	EOF
+	export -f play
+	export WORK OSH_BOX OSH_BUILD NETNS
+	unshare -m bash -c 'mkdir "$WORK/dev"
+		mount --rbind /dev "$WORK/dev"
+		mount -t tmpfs none /dev
+		for f in null zero urandom random; do
+			touch /dev/$f; mount --bind "$WORK/dev/$f" /dev/$f
+		done
+		/usr/bin/python3 "$WORK/daemon.py" 3>&- 4>&- & daemon=$!
+		while [ ! -e "$WORK/ready" ]; do sleep 0.05; done
+		play box1 -- /usr/bin/python3 "$WORK/agent.py"
+		kill $daemon' || :
+	local want
+	want=$(sed -n 100p "$WORK/log/box1.jsonl" | tr -d '\n' | sha256sum)
+	grep -q "sandbox=box1 seq=100 sha256=${want%% *}" "$WORK/syslog"
+}
+
 @test "only the listed binary gets the endpoint" {
 	policy <<-EOF
 	network:

@@ -336,6 +336,11 @@ void journal_tick(struct journal *j)
 	(void)report(j, &j->n_suppressed, suppressed, &err);
 }
 
+void journal_set_anchor(struct journal *j, int anchor_fd)
+{
+	j->anchor_fd = anchor_fd;
+}
+
 bool journal_is_idle(const struct journal *j)
 {
 	return j->n_pending == 0 && j->n_suppressed == 0;
@@ -351,6 +356,7 @@ int journal_open(struct journal *j, int dir_fd, const char *id,
 	memset(j, 0, offsetof(struct journal, body));
 	j->fd = -EBADF;
 	j->dir_fd = dir_fd;
+	j->anchor_fd = -EBADF;
 	j->n_tokens = SHIM_LOG_BURST;
 	j->second = loop_now_ms() / 1000;
 	j->max_bytes = max_bytes ? max_bytes : SHIM_LOG_FILE_BYTES;

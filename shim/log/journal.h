@@ -10,6 +10,9 @@
  * whose record could not be written must not be carried out: the caller
  * denies it. How many were lost is the first thing on file once writing works
  * again.
+ *
+ * A log whose end was cut off still is a chain: so the hash of each hundredth
+ * record goes to syslog as well, where there is one.
  */
 #ifndef OSH_SHIM_LOG_JOURNAL_H
 #define OSH_SHIM_LOG_JOURNAL_H
@@ -55,6 +58,7 @@ enum {
 	JOURNAL_BODY_MAX = 2048,
 	JOURNAL_HOSTS = 3,
 	JOURNAL_HOST_BYTES = 256,
+	JOURNAL_ANCHOR_EACH = 100,
 };
 
 struct journal_pending {
@@ -68,6 +72,7 @@ struct journal_pending {
 struct journal {
 	char id[JOURNAL_ID_BYTES];
 	int dir_fd, fd; /* owned */
+	int anchor_fd;	/* borrowed: syslog's socket, or negative */
 	uint64_t max_bytes, size;
 	uint64_t seq; /* of the newest record on file */
 	struct digest prev;
@@ -92,6 +97,8 @@ struct journal {
  */
 int journal_open(struct journal *j, int dir_fd, const char *id,
 		 uint64_t max_bytes, struct err *err);
+/* Tell each hundredth record's hash to @anchor_fd (borrowed; negative: none). */
+void journal_set_anchor(struct journal *j, int anchor_fd);
 /* Writes what is pending. */
 void journal_close(struct journal *j);
 

@@ -67,7 +67,7 @@ struct answer {
  * installed the filter (ancestors end there).
  */
 void filter_decide(struct filter *f, struct sandbox *s,
-		   struct sandbox_ref ref, int listener_fd, int root_pid, const struct seccomp_notif *n,
-		   struct answer *ret);
+		   struct sandbox_ref ref, int listener_fd, int root_pid,
+		   const struct seccomp_notif *n, struct answer *ret);
 
 #endif
