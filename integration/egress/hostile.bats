@@ -66,3 +66,31 @@ network:
 	in_container 'echo done'
 	assert_output done
 }
+
+@test "a socket of the host's network is not handed into a sandbox" {
+	require python3
+	denied_bundle
+	program /bin/true
+	cat >"$BUNDLE/hand-in" <<-'END'
+		import os, socket, sys
+		kind = getattr(socket, sys.argv[1])
+		handed = socket.socket(kind, socket.SOCK_DGRAM)
+		os.dup2(handed.fileno(), 9)
+		os.dup2(9, 3, inheritable=True)
+		os.execvp(sys.argv[2], sys.argv[2:])
+	END
+	hand_in()
+	{
+		run timeout -k 5 60 /usr/bin/python3 "$BUNDLE/hand-in" "$1" \
+			"$OSH_RUNTIME" --root "$STATE" --host-config \
+			"$(plain_host_config)" run --preserve-fds 1 \
+			--bundle "$BUNDLE" "$ID"
+	}
+	hand_in AF_INET
+	assert_error "check descriptor 3: a socket of another network namespace"
+	hand_in AF_UNIX
+	assert_success
+	config 'del(.annotations)'
+	hand_in AF_INET
+	assert_success
+}

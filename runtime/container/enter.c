@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "runtime/container/user.h"
 #include "runtime/linux/keyring.h"
 #include "runtime/linux/landlock.h"
+#include "runtime/linux/namespaces.h"
 #include "runtime/linux/process.h"
 #include "runtime/linux/rlimit.h"
 #include "runtime/linux/seccomp_load.h"
@@ -303,14 +305,64 @@ static int set_environment(const struct enter *e, const struct identity *id,
 	return 0;
 }
 
+/* ------------------------------------------------- inherited descriptors */
+
+static bool is_filtered(const struct enter *e)
+{
+	for (int i = 0; i < ENTER_LAYERS_MAX; i++)
+		if (e->policy_seccomp[i].n_insns)
+			return true;
+	return false;
+}
+
+/* UNIX sockets aside: of this network namespace, whose table sees them? */
+static bool is_foreign_socket(int fd, uint64_t own_cookie)
+{
+	uint64_t cookie;
+	socklen_t n = sizeof(int), cookie_len = sizeof(cookie);
+	int domain;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) < 0 ||
+	    domain == AF_UNIX)
+		return false;
+	return getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &cookie,
+			  &cookie_len) < 0 ||
+	       cookie != own_cookie;
+}
+
+/*
+ * A socket of the host's network that is handed in (--preserve-fds, socket
+ * activation, stdio) would send past the filter: sendmsg is not notified, and
+ * one that listens can be made to connect. Never carried on with in silence.
+ */
+static int check_inherited(const struct enter *e, struct err *err)
+{
+	uint64_t own_cookie;
+	int r;
+
+	if (!is_filtered(e))
+		return 0;
+	r = ns_net_cookie(&own_cookie, err);
+	for (unsigned int fd = 0; r == 0 && fd < 3 + e->preserve_fds; fd++)
+		if (is_foreign_socket((int)fd, own_cookie))
+			r = err_set(err, EPERM,
+				    "check descriptor %u: a socket of another "
+				    "network namespace, which the egress "
+				    "filter can't see",
+				    fd);
+	return r;
+}
+
 /* ------------------------------------------------------------- together */
 
 static int prepare(struct enter *e, struct identity *id, char *ret_path,
 		   size_t size, bool *ret_late_chdir, struct err *err)
 {
 	const struct oci_process *p = e->process;
-	int r = set_keyring(e, err);
+	int r = check_inherited(e, err);
 
+	if (r == 0)
+		r = set_keyring(e, err);
 	if (r == 0)
 		r = set_rlimits(p, err);
 	if (r == 0)
