@@ -104,3 +104,30 @@ says()
 	says list --nothing -- "parse options: unknown option '--nothing'"
 	says nothing -- "find command: there is no 'nothing' (osh-runtime --help lists them)"
 }
+
+@test "output that does not arrive is an error" {
+	local command
+	for command in features list --help --version "plan --bundle $BUNDLE"; do
+		# shellcheck disable=SC2086
+		run bash -c '"$@" >/dev/full' - "$OSH_RUNTIME" --root "$STATE" $command
+		assert_line 'osh-runtime: write output: no space left on device'
+		assert_failure 1
+	done
+}
+
+@test "a decision log that was cut at its beginning, or emptied" {
+	local file=/var/log/osh-runtime/$ID.jsonl
+	annotation 'network: {default: deny}'
+	program /bin/true
+	in_container
+	assert_success
+	rt log --verify "$ID"
+	says log --verify nothing -- "open log: container nothing has none in /var/log/osh-runtime"
+	sed -i 1d "$file"
+	says log --verify "$ID" -- "verify log $ID: its records before 2 are missing"
+	: >"$file"
+	says log --verify "$ID" -- "verify log $ID: it has no record"
+	echo junk >"$file"
+	says log --verify "$ID" -- "verify log $ID: line 1: read record: no record of the decision log"
+	says log "$ID" -- "print log $ID: read record: no record of the decision log"
+}

@@ -42,6 +42,7 @@ struct reader {
 	const char *dir;
 	const char *id;
 	bool json, verify;
+	unsigned int oldest; /* number of the oldest file */
 	struct decision_log_verify chain;
 	char *line; /* owned by getline */
 	size_t size;
@@ -52,14 +53,16 @@ static int on_line(struct reader *r, size_t n, struct err *err)
 	own_strbuf struct strbuf sb = STRBUF_HEAP;
 	int e;
 
-	if (r->verify)
-		return decision_log_verify(&r->chain, r->line, n, err);
+	if (r->verify) {
+		e = decision_log_verify(&r->chain, r->line, n, err);
+		return e < 0 ? err_wrap(err, "verify log %s", r->id) : 0;
+	}
 	if (r->json) {
 		fwrite(r->line, 1, n, stdout);
 	} else {
 		e = decision_log_text(r->line, n, &sb, err);
 		if (e < 0)
-			return e;
+			return err_wrap(err, "print log %s", r->id);
 		fwrite(sb.s, 1, sb.len, stdout);
 	}
 	putchar('\n');
@@ -126,6 +129,8 @@ static int read_all(struct reader *r, FILE **ret_newest, struct err *err)
 			return e;
 		if (!f)
 			continue;
+		if (!some)
+			r->oldest = n;
 		some = true;
 		e = read_lines(r, f, err);
 		if (n == 0 && e == 0)
@@ -188,6 +193,22 @@ static int follow(struct reader *r, FILE *f, struct err *err)
 	return e;
 }
 
+/* A beginning may only be missing where all the rotated files are there. */
+static int check_beginning(const struct reader *r, struct err *err)
+{
+	const struct decision_log_verify *c = &r->chain;
+
+	if (c->n == 0)
+		return err_set(err, EINVAL, "verify log %s: it has no record",
+			       r->id);
+	if (c->first_seq > 1 && r->oldest < DECISION_LOG_KEPT)
+		return err_set(err, EINVAL,
+			       "verify log %s: its records before %llu are "
+			       "missing",
+			       r->id, (unsigned long long)c->first_seq);
+	return 0;
+}
+
 static int run_log(struct cmd_global *g, struct reader *r, bool do_follow,
 		   struct err *err)
 {
@@ -210,6 +231,8 @@ static int run_log(struct cmd_global *g, struct reader *r, bool do_follow,
 	if (r->dir_fd < 0)
 		return err_errno(err, errno, "open folder %s", r->dir);
 	e = read_all(r, &newest, err);
+	if (e == 0 && r->verify)
+		e = check_beginning(r, err);
 	if (e == 0 && do_follow && newest)
 		return follow(r, newest, err);
 	if (newest)

@@ -3,6 +3,7 @@
  * osh-runtime: an OCI container runtime that an agent's sandbox policy is part
  * of. The command line is runc's.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -60,8 +61,8 @@ static int print_help(void)
 
 static int print_command_help(const struct cmd *c)
 {
-	printf("osh-runtime %s: %s\n\nusage: osh-runtime %s %s\n", c->name,
-	       c->summary, c->name, c->usage);
+	printf("osh-runtime %s: %s\n\nusage: osh-runtime %s%s%s\n", c->name,
+	       c->summary, c->name, *c->usage ? " " : "", c->usage);
 	if (c->options[0].name) {
 		printf("\noptions:\n");
 		options_help(c->options);
@@ -109,6 +110,15 @@ static int check_globals(const struct cmd_global *g)
 	return 0;
 }
 
+/* What did not arrive in full is no success. */
+static int check_output(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	log_error("write output: %s", err_text(errno));
+	return status ? status : 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct arena arena = ARENA_INIT;
@@ -119,9 +129,9 @@ int main(int argc, char **argv)
 	if (i < 0)
 		return cmd_fail(&err);
 	if (g.version)
-		return print_version();
+		return check_output(print_version());
 	if (g.help || i >= argc)
-		return print_help();
+		return check_output(print_help());
 	if (check_globals(&g))
 		return 1;
 	if (log_open(g.log, g.log_format && str_eq(g.log_format, "json"),
@@ -129,5 +139,5 @@ int main(int argc, char **argv)
 		return cmd_fail(&err);
 	/* a client that is gone must not end us in the middle of a step */
 	signal(SIGPIPE, SIG_IGN);
-	return run_command(&g, argc - i, argv + i);
+	return check_output(run_command(&g, argc - i, argv + i));
 }
