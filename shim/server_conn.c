@@ -184,29 +184,8 @@ static int on_binaries(struct server *s, struct connection *c,
 	return 0;
 }
 
-/* With the file at hand (O_PATH), its inode can't be reused meanwhile. */
-static int keep_file(struct binary_row *row, int *fd, struct err *err)
-{
-	struct file_id now;
-	struct stat st;
-
-	if (fstat(*fd, &st) < 0)
-		return err_errno(err, errno, "stat a binary");
-	now = file_id_of(&st);
-	if (!file_id_same_file(&now, &row->file))
-		return err_set(err, EINVAL,
-			       "learn binaries: the descriptor is another "
-			       "file's");
-	row->file = now;
-	row->has_stat = true;
-	close_fd(row->fd);
-	row->fd = take_fd(fd);
-	return 0;
-}
-
 static int take_row(struct server *s, struct connection *c,
-		    const struct shim_binary *b, int *fds, size_t n_fds,
-		    struct err *err)
+		    const struct shim_binary *b, struct err *err)
 {
 	struct sandbox *box = sandbox_get(&s->sandboxes, c->rows_of);
 	struct binary_table *t;
@@ -227,7 +206,7 @@ static int take_row(struct server *s, struct connection *c,
 				      .mtime_ns = b->mtime_ns,
 				      .ctime_ns = b->ctime_ns };
 	row->has_stat = b->ctime_ns != 0;
-	return n_fds ? keep_file(row, &fds[0], err) : 0;
+	return 0;
 }
 
 static int on_binary(struct server *s, struct connection *c, union request *m,
@@ -235,9 +214,11 @@ static int on_binary(struct server *s, struct connection *c, union request *m,
 {
 	int r;
 
+	(void)fds;
+	(void)n_fds;
 	if (c->n_rows == 0)
 		return -EPROTO; /* not announced: the connection ends */
-	r = take_row(s, c, &m->binary, fds, n_fds, err);
+	r = take_row(s, c, &m->binary, err);
 	c->n_rows = r < 0 ? 0 : c->n_rows - 1;
 	if (r < 0 || c->n_rows == 0)
 		reply_result(s, c, SHIM_OP_BINARIES, r < 0 ? err : NULL);
@@ -379,7 +360,7 @@ static const struct request_row rows[SHIM_OP_N] = {
 	[SHIM_OP_ATTACH] = { sizeof(struct shim_attach), 2, 3, on_attach },
 	[SHIM_OP_BINARIES] = { sizeof(struct shim_binaries), 0, 0,
 			       on_binaries },
-	[SHIM_OP_BINARY] = { sizeof(struct shim_binary), 0, 1, on_binary },
+	[SHIM_OP_BINARY] = { sizeof(struct shim_binary), 0, 0, on_binary },
 	[SHIM_OP_RULESETS] = { sizeof(struct shim_request), 0,
 			       SANDBOX_RULESETS_MAX, on_rulesets },
 	[SHIM_OP_GET_RULESETS] = { sizeof(struct shim_request), 0, 0,

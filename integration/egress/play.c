@@ -205,14 +205,18 @@ static void request(int fd, uint32_t op, pid_t pid, const int *fds,
 	exchange(fd, &rq, sizeof(rq), fds, n_fds, what);
 }
 
+static int64_t nanoseconds(const struct timespec *t)
+{
+	return t->tv_sec * 1000000000L + t->tv_nsec;
+}
+
 static void send_binaries(int fd, pid_t init)
 {
 	struct shim_binaries head = { .op = SHIM_OP_BINARIES,
 				      .init_pid = init };
 	struct shim_binary *row = calloc(policy.n_binaries + 1, sizeof(*row));
-	int *file = calloc(policy.n_binaries + 1, sizeof(*file));
 
-	if (!row || !file)
+	if (!row)
 		err(99, "calloc");
 	str_copy(head.id, sizeof(head.id), id);
 	for (uint32_t i = 0; i < policy.n_binaries; i++) {
@@ -222,12 +226,15 @@ static void send_binaries(int fd, pid_t init)
 		if (b->glob ||
 		    stat(policy_text(&policy, b->path), &st) < 0)
 			continue;
-		file[head.n] = open(policy_text(&policy, b->path),
-				    O_PATH | O_CLOEXEC);
-		row[head.n++] = (struct shim_binary){ .op = SHIM_OP_BINARY,
-						      .binary = i,
-						      .dev = st.st_dev,
-						      .ino = st.st_ino };
+		row[head.n++] = (struct shim_binary){
+			.op = SHIM_OP_BINARY,
+			.binary = i,
+			.dev = st.st_dev,
+			.ino = st.st_ino,
+			.size = (uint64_t)st.st_size,
+			.mtime_ns = nanoseconds(&st.st_mtim),
+			.ctime_ns = nanoseconds(&st.st_ctim),
+		};
 	}
 	if (head.n == 0) {
 		exchange(fd, &head, sizeof(head), NULL, 0, "binaries");
@@ -236,9 +243,8 @@ static void send_binaries(int fd, pid_t init)
 	if (packet_send(fd, &head, sizeof(head), NULL, 0) < 0)
 		errx(99, "binaries");
 	for (uint32_t i = 0; i + 1 < head.n; i++)
-		packet_send(fd, &row[i], sizeof(*row), &file[i], 1);
-	exchange(fd, &row[head.n - 1], sizeof(*row), &file[head.n - 1], 1,
-		 "binary");
+		packet_send(fd, &row[i], sizeof(*row), NULL, 0);
+	exchange(fd, &row[head.n - 1], sizeof(*row), NULL, 0, "binary");
 }
 
 static int install_filter(void)

@@ -8,7 +8,6 @@
 
 #include "runtime/base/err.h"
 #include "runtime/base/io.h"
-#include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
 #include "runtime/policy/match.h"
 #include "runtime/policy/policy.h"
@@ -62,15 +61,11 @@ int binary_table_init(struct binary_table *t, const struct policy *p,
 				 p->n_binaries);
 	}
 	t->n = p->n_binaries;
-	for (uint32_t i = 0; i < t->n; i++)
-		t->row[i].fd = -EBADF;
 	return 0;
 }
 
 void binary_table_done(struct binary_table *t)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		close_fd(t->row[i].fd);
 	if (t->row)
 		munmap(t->row, t->n * sizeof(*t->row));
 	t->row = NULL;

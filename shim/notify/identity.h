@@ -40,7 +40,6 @@ struct binary_row {
 	bool has_stat; /* so are size and times */
 	bool pinned;   /* used once; sum and path_sum are of then */
 	bool has_sum;  /* the content could be read */
-	int fd;	       /* owned, O_PATH: keeps the inode from being reused */
 	struct file_id file;
 	struct digest sum, path_sum;
 };
