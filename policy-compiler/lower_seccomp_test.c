@@ -211,6 +211,15 @@ static const struct {
 	{"socketpair", {AF_TIPC, SOCK_STREAM, 0, 0x1000}, REFUSED},
 	{"socketpair", {AF_INET, SOCK_STREAM, 0, 0x1000}, REFUSED},
 
+	{"setsockopt", {3, SOL_SOCKET, SO_REUSEADDR, 1, 4}, ALLOW},
+	{"setsockopt", {3, IPPROTO_TCP, 35, 1, 4}, ALLOW},
+	{"setsockopt", {3, IPPROTO_IP, IP_MULTICAST_TTL, 1, 4}, ALLOW},
+	{"setsockopt", {3, IPPROTO_IP, IP_ADD_MEMBERSHIP, 1, 8}, REFUSED},
+	{"setsockopt", {3, HIGH, HIGH | IP_ADD_MEMBERSHIP, 1, 8}, REFUSED},
+	{"setsockopt", {3, IPPROTO_IPV6, IPV6_V6ONLY, 1, 4}, ALLOW},
+	{"setsockopt", {3, IPPROTO_IPV6, IPV6_JOIN_GROUP, 1, 20}, REFUSED},
+	{"setsockopt", {3, IPPROTO_IPV6, MCAST_JOIN_GROUP, 1, 136}, REFUSED},
+
 	{"io_uring_setup", {1}, NOSYS},
 	{"io_uring_enter", {3}, NOSYS},
 	{"io_uring_register", {3}, NOSYS},

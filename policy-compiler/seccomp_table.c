@@ -61,6 +61,8 @@ enum {
 		.verdict = SECCOMP_##verdict_, .test = {__VA_ARGS__}, \
 	}
 #define SOCKET(verdict_, ...) ROW(socket, 41, 359, verdict_, __VA_ARGS__)
+#define SETSOCKOPT(level_, name_) \
+	ROW(setsockopt, 54, 366, NOT_PERMITTED, EQ(1, level_), EQ(2, name_))
 #define SOCKETCALL(verdict_, ...) \
 	ROW(socketcall, NO, 102, verdict_, __VA_ARGS__)
 
@@ -109,6 +111,17 @@ const struct seccomp_row seccomp_rows[] = {
 
 	ROW(socketpair, 53, 360, ALLOW, EQ(0, AF_UNIX)),
 	ROW(socketpair, 53, 360, NOT_PERMITTED),
+
+	/* Nothing comes from a group, but the kernel reports what was joined,
+	 * up to a second after the leave: of a container that has ended, when
+	 * no table is in the way. The group's address is the agent's choice. */
+	SETSOCKOPT(IPPROTO_IP, IP_ADD_MEMBERSHIP),
+	SETSOCKOPT(IPPROTO_IP, IP_ADD_SOURCE_MEMBERSHIP),
+	SETSOCKOPT(IPPROTO_IP, MCAST_JOIN_GROUP),
+	SETSOCKOPT(IPPROTO_IP, MCAST_JOIN_SOURCE_GROUP),
+	SETSOCKOPT(IPPROTO_IPV6, IPV6_JOIN_GROUP),
+	SETSOCKOPT(IPPROTO_IPV6, MCAST_JOIN_GROUP),
+	SETSOCKOPT(IPPROTO_IPV6, MCAST_JOIN_SOURCE_GROUP),
 
 	/* i386 only: the arguments are behind a pointer. socket() itself is
 	 * made by the shim; the rest has calls of its own since Linux 4.3. */
