@@ -87,3 +87,20 @@ network:
 	RT_TIMEOUT=10 in_container 'echo done'
 	assert_error "find nameservers: $BUNDLE/fifo is not a regular file"
 }
+
+# Else the runtime's own have those numbers: the state folder was open in the
+# container until its program ran, and the container's lock never released.
+@test "--preserve-fds beyond what the caller has open is refused" {
+	local n
+	bundle
+	script 'echo done'
+	# bats itself has a few open
+	for n in 60 4294967295; do
+		RT_TIMEOUT=10 run rt run --preserve-fds $n --bundle "$BUNDLE" "$ID"
+		assert_error "is not open"
+		assert_nothing_left
+	done
+	running
+	run rt exec --preserve-fds 60 "$ID" /bin/true
+	assert_error "is not open"
+}

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "runtime/base/err.h"
 #include "runtime/base/fds.h"
 
 void fds_add(struct fds *s, int fd)
@@ -35,4 +39,20 @@ void fds_close_others(struct fds *s, unsigned int first)
 		next = keep + 1;
 	}
 	close_range(next, ~0U, 0);
+}
+
+int fds_check_handed(uint64_t n, struct err *err)
+{
+	for (uint64_t fd = 3; fd < 3 + n; fd++) {
+		/* the first that is beyond any limit is missing as well */
+		int flags = fd > INT_MAX ? -1 : fcntl((int)fd, F_GETFD);
+
+		if (flags < 0 || flags & FD_CLOEXEC)
+			return err_set(err, EBADF,
+				       "check --preserve-fds: descriptor %llu "
+				       "(of %llu) is not open",
+				       (unsigned long long)fd,
+				       (unsigned long long)n);
+	}
+	return 0;
 }

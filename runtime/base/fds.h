@@ -4,6 +4,9 @@
 #define OSH_BASE_FDS_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+struct err;
 
 /* a user namespace's volumes are a descriptor each */
 enum { FDS_MAX = 1024 };
@@ -22,5 +25,12 @@ void fds_add(struct fds *s, int fd);
  * is then really gone. Changes the order of the set.
  */
 void fds_close_others(struct fds *s, unsigned int first);
+
+/*
+ * Are descriptors 3 to 2 + @n all the caller's, for us to hand on? Ours are
+ * close-on-exec, the caller's are not: -EBADF, with *err set, names one that
+ * is missing, whose number one of ours has or may get.
+ */
+int fds_check_handed(uint64_t n, struct err *err);
 
 #endif

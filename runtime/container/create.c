@@ -19,6 +19,7 @@
 
 #include "runtime/base/arena.h"
 #include "runtime/base/err.h"
+#include "runtime/base/fds.h"
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 #include "runtime/base/own.h"
@@ -50,8 +51,11 @@ static const char init_who[] = "the container's init";
 static int step_config(struct create *c, struct err *err)
 {
 	const struct create_args *a = c->args;
-	int r = blueprint_host(&c->b, a->host_config, err);
+	int r = fds_check_handed((uint64_t)a->listen_fds + a->preserve_fds,
+				 err);
 
+	if (r == 0)
+		r = blueprint_host(&c->b, a->host_config, err);
 	if (r == 0)
 		r = blueprint_config(&c->b, a->bundle, true, a->note, err);
 	if (r == 0)

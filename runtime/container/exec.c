@@ -495,8 +495,10 @@ int exec_container(struct arena *a, const struct exec_args *args,
 		.console_fd = -EBADF,
 		.pidfd = -EBADF,
 	};
-	int r = container_open(a, args->root, args->id, false, &x.c, err);
+	int r = fds_check_handed(args->preserve_fds, err);
 
+	if (r == 0)
+		r = container_open(a, args->root, args->id, false, &x.c, err);
 	if (r == 0)
 		r = prepare(&x, err);
 	if (r == 0)
