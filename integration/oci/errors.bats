@@ -131,3 +131,12 @@ says()
 	says log --verify "$ID" -- "verify log $ID: line 1: read record: no record of the decision log"
 	says log "$ID" -- "print log $ID: read record: no record of the decision log"
 }
+
+@test "a program that the policy's files leave out" {
+	annotation '{"version": 1, "filesystem_policy": {"read_only": ["/etc"]}}'
+	program /bin/true
+	in_container
+	assert_line 'osh-runtime: exec: "/bin/true": permission denied'
+	assert_equal "$status" 126
+	assert_nothing_left
+}

@@ -424,7 +424,7 @@ int enter_execute(const struct enter *e, const char *path)
 
 	execve(path, (char *const *)(uintptr_t)e->process->args.v, environ);
 	code = errno;
-	dprintf(STDERR_FILENO, "exec: \"%s\": %s\n", e->process->args.v[0],
-		err_text(code));
+	dprintf(STDERR_FILENO, "osh-runtime: exec: \"%s\": %s\n",
+		e->process->args.v[0], err_text(code));
 	return code == ENOENT || code == ENOTDIR ? 127 : 126;
 }
