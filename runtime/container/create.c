@@ -35,6 +35,7 @@
 #include "runtime/container/launch.h"
 #include "runtime/container/launch_mounts.h"
 #include "runtime/container/record.h"
+#include "runtime/container/seccomp_agent.h"
 #include "runtime/container/store.h"
 #include "runtime/container/sync.h"
 #include "runtime/linux/cgroup_devices.h"
@@ -495,13 +496,15 @@ static int step_binaries(struct create *c, struct err *err)
 	return create_egress_binaries(c, err);
 }
 
-static bool has_listener(const struct launch *l)
+static int give_listener(struct create *c, int number, struct err *err)
 {
-	for (int i = 0; i < ENTER_LAYERS_MAX; i++)
-		if (l->enter.policy_seccomp[i].n_insns &&
-		    l->enter.policy_seccomp[i].notifies)
-			return true;
-	return false;
+	if (c->b.plan->egress == OCI_EGRESS_PLAIN)
+		return seccomp_agent_send(c->arena,
+					  c->b.plan->spec->linux_->seccomp,
+					  c->state, c->pid, c->pidfd, number,
+					  err);
+	return create_egress_listener(&c->egress, c->pidfd, c->pid, number,
+				      err);
 }
 
 static int step_confine(struct create *c, struct err *err)
@@ -509,12 +512,11 @@ static int step_confine(struct create *c, struct err *err)
 	struct sync_message m;
 	int r = sync_send(c->sync_fd, SYNC_GO, 0, NULL, 0, err);
 
-	if (r < 0 || !has_listener(&c->launch))
+	if (r < 0 || !enter_has_listener(&c->launch.enter))
 		return r;
 	r = sync_wait(c->sync_fd, SYNC_LISTENER, init_who, &m, NULL, err);
 	if (r == 0)
-		r = create_egress_listener(&c->egress, c->pidfd, c->pid,
-					   (int)m.value, err);
+		r = give_listener(c, (int)m.value, err);
 	if (r == 0)
 		r = sync_send(c->sync_fd, SYNC_GO, 0, NULL, 0, err);
 	return r;

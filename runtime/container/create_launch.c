@@ -70,6 +70,10 @@ static int config_filter(struct blueprint *b, blueprint_note note,
 	r = compile_config_filter(b, sec, note, &ret->seccomp, err);
 	if (r < 0)
 		return r;
+	if (ret->seccomp.notifies && !sec->listener_path)
+		return err_set(err, EINVAL,
+			       "check linux.seccomp: SCMP_ACT_NOTIFY needs a "
+			       "listenerPath");
 	ret->seccomp_flags = (unsigned int)sec->flags.v;
 	/* runc: no "flags" means SPEC_ALLOW, as it was before flags existed */
 	if (!sec->flags.set &&

@@ -175,7 +175,7 @@ static int hand_over_listener(const struct enter *e, int listener_fd,
 	if (r == 0)
 		r = sync_wait(e->sync_fd, SYNC_GO, "osh-runtime", &m, NULL,
 			      err);
-	/* the shim's copy is the only one that stays */
+	/* the shim's, or the agent's, copy is the only one that stays */
 	close(listener_fd);
 	return r;
 }
@@ -205,13 +205,17 @@ static int load_policy_filters(const struct enter *e, struct err *err)
 
 static int load_config_filter(const struct enter *e, struct err *err)
 {
+	int listener_fd = -EBADF;
 	int r;
 
 	if (!e->seccomp.n_insns)
 		return 0;
 	r = seccomp_load_filter(e->seccomp.insns, e->seccomp.n_insns,
-			 e->seccomp_flags, NULL, err);
-	return r < 0 ? err_wrap(err, "install linux.seccomp") : 0;
+				e->seccomp_flags,
+				e->seccomp.notifies ? &listener_fd : NULL, err);
+	if (r < 0)
+		return err_wrap(err, "install linux.seccomp");
+	return listener_fd >= 0 ? hand_over_listener(e, listener_fd, err) : 0;
 }
 
 static int restrict_files(const struct enter *e, struct err *err)
@@ -416,6 +420,15 @@ int enter_confine(struct enter *e, char *ret_path, size_t size,
 	if (r == 0 && nnp)
 		r = load_config_filter(e, err);
 	return r;
+}
+
+bool enter_has_listener(const struct enter *e)
+{
+	for (int i = 0; i < ENTER_LAYERS_MAX; i++)
+		if (e->policy_seccomp[i].n_insns &&
+		    e->policy_seccomp[i].notifies)
+			return true;
+	return e->seccomp.n_insns && e->seccomp.notifies;
 }
 
 int enter_execute(const struct enter *e, const char *path)

@@ -62,6 +62,9 @@ struct enter {
 	const char *keyring_name;
 };
 
+/* Will the process hand a listener over (SYNC_LISTENER)? One at most. */
+bool enter_has_listener(const struct enter *e);
+
 /*
  * Steps 1 to 7, in the process itself. On return everything is in force and
  * @ret_path holds the program.

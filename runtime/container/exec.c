@@ -28,6 +28,7 @@
 #include "runtime/container/enter.h"
 #include "runtime/container/exec.h"
 #include "runtime/container/lifecycle.h"
+#include "runtime/container/seccomp_agent.h"
 #include "runtime/container/sync.h"
 #include "runtime/doc/errors.h"
 #include "runtime/linux/cgroup_procs.h"
@@ -317,13 +318,15 @@ static __attribute__((noreturn)) void middle_main(struct exec *x)
 	      0);
 }
 
-static bool has_listener(const struct enter *e)
+static int give_listener(struct exec *x, int number, struct err *err)
 {
-	for (int i = 0; i < ENTER_LAYERS_MAX; i++)
-		if (e->policy_seccomp[i].n_insns &&
-		    e->policy_seccomp[i].notifies)
-			return true;
-	return false;
+	if (x->b.plan->egress == OCI_EGRESS_PLAIN)
+		return seccomp_agent_send(x->arena,
+					  x->b.plan->spec->linux_->seccomp,
+					  x->c.record.state, x->pid, x->pidfd,
+					  number, err);
+	return create_egress_listener(&x->egress, x->pidfd, x->pid, number,
+				      err);
 }
 
 static int follow(struct exec *x, struct err *err)
@@ -331,12 +334,11 @@ static int follow(struct exec *x, struct err *err)
 	struct sync_message m;
 	int r = sync_send(x->sync_fd, SYNC_GO, 0, NULL, 0, err);
 
-	if (r == 0 && has_listener(&x->enter)) {
+	if (r == 0 && enter_has_listener(&x->enter)) {
 		r = sync_wait(x->sync_fd, SYNC_LISTENER, exec_who, &m, NULL,
 			      err);
 		if (r == 0)
-			r = create_egress_listener(&x->egress, x->pidfd, x->pid,
-						   (int)m.value, err);
+			r = give_listener(x, (int)m.value, err);
 		if (r == 0)
 			r = sync_send(x->sync_fd, SYNC_GO, 0, NULL, 0, err);
 	}

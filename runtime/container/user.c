@@ -15,6 +15,9 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/container/user.h"
 
+/* -1 is no id: to setresuid(2) it means to stay who one is, that is root. */
+#define ID_MAX (UINT32_MAX - 1)
+
 enum {
 	USER_FILE_MAX = 4 << 20, /* a directory service dumped to a file */
 	USER_FIELDS = 7,
@@ -67,8 +70,8 @@ bool user_find_in(char *text, const char *name, uid_t uid,
 		uint32_t u, g;
 
 		/* name:passwd:uid:gid:gecos:home:shell */
-		if (split(line, f) < 6 || num_parse_u32(f[2], UINT32_MAX, &u) ||
-		    num_parse_u32(f[3], UINT32_MAX, &g))
+		if (split(line, f) < 6 || num_parse_u32(f[2], ID_MAX, &u) ||
+		    num_parse_u32(f[3], ID_MAX, &g))
 			continue;
 		if (name ? !str_eq(f[0], name) : u != uid)
 			continue;
@@ -132,7 +135,7 @@ int user_find_group(const char *name, gid_t *ret_gid, struct err *err)
 		uint32_t g;
 
 		/* name:passwd:gid:members */
-		if (split(line, f) < 3 || num_parse_u32(f[2], UINT32_MAX, &g))
+		if (split(line, f) < 3 || num_parse_u32(f[2], ID_MAX, &g))
 			continue;
 		if (!str_eq(f[0], name))
 			continue;
