@@ -104,3 +104,21 @@ network:
 	run rt exec --preserve-fds 60 "$ID" /bin/true
 	assert_error "is not open"
 }
+
+@test "the id 4294967295, which is -1, is nobody: above all not root" {
+	bundle '.process.user.uid = 4294967295'
+	in_container id
+	assert_error "process.user.uid: 4294967295 is out of range"
+	bundle '.process.user = {uid: 1, gid: 4294967295}'
+	in_container id
+	assert_error "process.user.gid: 4294967295 is out of range"
+
+	policy 'process:
+  run_as_user: sandbox
+network:
+  default: deny'
+	bundle '.annotations["ai.openshell.policy"] = $p' --rawfile p "$POLICY"
+	echo sandbox:x:4294967295:100::/:/bin/sh >"$ROOTFS/etc/passwd"
+	in_container id
+	assert_error "find user 'sandbox': it is not in the container's"
+}

@@ -10,11 +10,14 @@
 #include "runtime/oci/spec.h"
 #include "runtime/oci/tables.h"
 
+/* -1 is no id: to setresuid(2) it means to stay who one is, that is root. */
+#define ID_MAX (UINT32_MAX - 1)
+
 static const struct decode_row user_rows[] = {
 	DECODE_ROW(struct oci_user, uid, "uid", DECODE_U32,
-		   .flags = DECODE_ZERO),
+		   .flags = DECODE_ZERO, .max = ID_MAX),
 	DECODE_ROW(struct oci_user, gid, "gid", DECODE_U32,
-		   .flags = DECODE_ZERO),
+		   .flags = DECODE_ZERO, .max = ID_MAX),
 	DECODE_ROW(struct oci_user, umask, "umask", DECODE_U32,
 		   .flags = DECODE_OPT, .max = 0777),
 	DECODE_ROW(struct oci_user, additional_gids, "additionalGids",
