@@ -132,6 +132,22 @@ static int open_program(const char *folder, const char *name, int *ret_fd,
 	return 0;
 }
 
+/* PREFIX/bin/osh-runtime has PREFIX/libexec/osh-runtime/: wherever DESTDIR
+ * put the prefix. */
+static int open_program_in_prefix(char *folder, const char *name, int *ret_fd,
+				  struct err *err)
+{
+	char libexec[PATH_MAX];
+	struct strbuf sb = STRBUF_FIXED(libexec);
+	char *slash = strrchr(folder, '/');
+
+	if (!slash || !str_eq(slash, "/bin"))
+		return -ENOENT;
+	strbuf_add(&sb, folder, (size_t)(slash - folder));
+	strbuf_adds(&sb, "/libexec/osh-runtime");
+	return sb.cut ? -ENOENT : open_program(libexec, name, ret_fd, err);
+}
+
 int self_open_program(const char *name, int *ret_fd, struct err *err)
 {
 	char folder[PATH_MAX];
@@ -140,6 +156,8 @@ int self_open_program(const char *name, int *ret_fd, struct err *err)
 	if (r < 0)
 		return err_errno(err, -r, "find own program");
 	r = open_program(folder, name, ret_fd, err);
+	if (r == -ENOENT)
+		r = open_program_in_prefix(folder, name, ret_fd, err);
 	if (r == -ENOENT)
 		r = open_program(OSH_LIBEXECDIR, name, ret_fd, err);
 	return r;

@@ -21,8 +21,9 @@ int self_protect(char **argv, struct err *err);
 
 /*
  * Open a program that belongs to us (osh-shim, ...): beside the file that this
- * program was started from, else in the libexec folder. It must belong to root
- * or to us and be writable for nobody else. Owned descriptor, O_CLOEXEC.
+ * program was started from, in that prefix's libexec, else in the libexec
+ * folder of the build. It must belong to root or to us and be writable for
+ * nobody else. Owned descriptor, O_CLOEXEC.
  */
 int self_open_program(const char *name, int *ret_fd, struct err *err);
 
