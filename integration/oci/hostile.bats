@@ -122,3 +122,19 @@ network:
 	in_container id
 	assert_error "find user 'sandbox': it is not in the container's"
 }
+
+@test "under a policy no namespace is the host's, by its path either" {
+	local type
+	policy 'network:
+  default: deny'
+	for type in pid network ipc uts cgroup; do
+		bundle '.annotations["ai.openshell.policy"] = $p |
+			.linux.namespaces |= map(select(.type != $t)) +
+			[{type: $t, path: "/proc/1/ns/\($file)"}]' \
+			--rawfile p "$POLICY" --arg t $type \
+			--arg file "$(sed s/work// <<<$type)"
+		in_container 'echo ran'
+		assert_error "check $type namespace"
+		assert_output --partial "it is the host's"
+	done
+}

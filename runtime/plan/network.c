@@ -142,7 +142,7 @@ int step_namespaces(struct plan_work *w, struct err *err)
 		const struct oci_namespace *ns =
 			oci_namespace(w->spec, types[i]);
 
-		if (ns && ns->path && types[i] == CLONE_NEWPID)
+		if (ns && ns->path)
 			add_check(w, ns);
 		if (ns)
 			continue;
