@@ -116,7 +116,7 @@ static void test_process(void **state)
 		 "process.user.umask: 512 is out of range (0 to 511)"},
 		{"'args':['a'],'cwd':'/','user':{'uid':4294967296}",
 		 "process.user.uid: 4294967296 is out of range (0 to "
-		 "4294967295)"},
+		 "4294967294)"},
 		{"'args':['a'],'cwd':'/','oomScoreAdj':1001",
 		 "process.oomScoreAdj: 1001 is out of range (-1000 to "
 		 "1000)"},
