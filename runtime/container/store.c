@@ -294,6 +294,21 @@ int store_list(struct arena *a, const struct store *s, char ***ret_ids,
 }
 
 /* ROOT/.NAME: no id begins with a dot */
+/* Who may write there could put something else in its place. */
+static int check_ours(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return err_errno(err, errno, "stat %s", path);
+	if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & 022))
+		return err_set(err, EPERM,
+			       "open folder %s: it must belong to us and be "
+			       "writable for nobody else",
+			       path);
+	return 0;
+}
+
 static int open_private(const char *name, int *ret_fd, struct err *err)
 {
 	char room[4096], path[4200];
@@ -307,6 +322,9 @@ static int open_private(const char *name, int *ret_fd, struct err *err)
 	r = make_folders(room, 0711);
 	if (r < 0)
 		return err_errno(err, -r, "create folder %s", room);
+	r = check_ours(room, err);
+	if (r < 0)
+		return r;
 	strbuf_addf(&sb, "%s/%s", room, name);
 	r = open_folder(path, true, 0700, ret_fd, err);
 	if (r < 0)

@@ -23,7 +23,8 @@
 struct arena;
 struct err;
 
-enum { STORE_ID_MAX = 255 };
+/* NAME_MAX, less what a decision log's name adds (".jsonl.N") */
+enum { STORE_ID_MAX = 240 };
 
 struct store {
 	char *root;  /* in the arena */

@@ -106,27 +106,42 @@ int step_sockets(struct plan_work *w, struct err *err)
 	return 0;
 }
 
-static bool is_all(const struct oci_device_rule *r)
+/* Reading or writing whatever has a number; "m" alone makes nodes only. */
+static bool opens_all(const struct oci_device_rule *r)
 {
-	bool any_type = !r->type || !*r->type || str_eq(r->type, "a");
+	const char *access = r->access ? r->access : "rwm";
 
-	return any_type && (!r->major.set || r->major.v == -1) &&
-	       (!r->minor.set || r->minor.v == -1);
+	return r->allow && (!r->major.set || r->major.v == -1) &&
+	       strpbrk(access, "rw");
 }
 
-/* A rule for all devices replaces the rules before it. */
+/*
+ * --privileged opens every device: raw disks and memory, and with them the
+ * host. Such rules go; what the config names by number stays, and what every
+ * container has is added by the life cycle.
+ */
 int step_devices(struct plan_work *w, struct err *err)
 {
 	const struct oci_resources *r = w->linux_->resources;
-	bool all = false;
+	struct oci_resources *copy;
+	size_t n = 0;
 
 	(void)err;
-	for (size_t i = 0; r && i < r->devices.n; i++)
-		if (is_all(&r->devices.v[i]))
-			all = r->devices.v[i].allow;
-	if (all)
-		work_warn(w, work_any(w),
-			  "linux.resources.devices: the config opens every "
-			  "device of the host, its disks included");
+	if (!r)
+		return 0;
+	copy = arena_new(w->a, struct oci_resources);
+	*copy = *r;
+	copy->devices.v =
+		arena_array(w->a, struct oci_device_rule, r->devices.n);
+	for (size_t i = 0; i < r->devices.n; i++)
+		if (!opens_all(&r->devices.v[i]))
+			copy->devices.v[n++] = r->devices.v[i];
+	if (n == r->devices.n)
+		return 0;
+	copy->devices.n = n;
+	w->linux_->resources = copy;
+	work_change(w, work_any(w),
+		    "linux.resources.devices: the rule that opens every "
+		    "device of the host is removed");
 	return 0;
 }

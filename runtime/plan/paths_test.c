@@ -252,23 +252,28 @@ static void test_sockets(void **state)
 static void test_devices(void **state)
 {
 	struct world *w = *state;
+	const struct oci_resources *r;
 
 	config_with(w, "", "",
 		    ",'resources':{'devices':[{'allow':false},"
 		    "{'allow':true,'type':'a','major':-1,'access':'rwm'},"
-		    "{'allow':false,'type':'b','major':8}]}");
+		    "{'allow':true,'type':'b','access':'r'},"
+		    "{'allow':true,'type':'c','major':10,'minor':200}]}");
 	make_good(w);
-	assert_note(&w->plan->warnings,
-		    "linux.resources.devices: the config opens every device "
-		    "of the host, its disks included",
+	assert_note(&w->plan->changes,
+		    "linux.resources.devices: the rule that opens every "
+		    "device of the host is removed",
 		    ANY);
+	r = w->plan->spec->linux_->resources;
+	assert_int_equal(r->devices.n, 2);
+	assert_false(r->devices.v[0].allow);
+	assert_int_equal(r->devices.v[1].major.v, 10);
+	/* to make nodes is not to open them */
 	config_with(w, "", "",
-		    ",'resources':{'devices':[{'allow':true},"
-		    "{'allow':false,'type':''},"
-		    "{'allow':true,'type':'c'},"
-		    "{'allow':true,'minor':3}]}");
+		    ",'resources':{'devices':[{'allow':false},"
+		    "{'allow':true,'type':'c','access':'m'}]}");
 	make_good(w);
-	assert_int_equal(w->plan->warnings.n, 0);
+	assert_int_equal(w->plan->spec->linux_->resources->devices.n, 2);
 }
 
 static void test_notes_are_printable(void **state)

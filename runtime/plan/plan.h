@@ -87,8 +87,8 @@ struct plan {
 	struct plan_layer layer[2];
 	size_t n_layers; /* 0 for a plain container */
 
-	/* run_as_user, run_as_group: names to look up in the container, or
-	 * NULL (a number is in the effective config already). */
+	/* run_as_user, run_as_group: names or numbers to look up in the
+	 * container, or NULL (a number is in the effective config, too). */
 	const char *user, *group;
 
 	/* File whose nameservers are asked: the source of the client's mount

@@ -196,7 +196,11 @@ static bool is_mapped(const struct oci_id_map *v, size_t n, uint32_t id)
 	return n == 0;
 }
 
-/* A number goes into the config, a name stays for the root filesystem. */
+/*
+ * A number goes into the config; name or number, the text stays for the root
+ * filesystem, which may know a group of that user, and where neither may turn
+ * out to be root.
+ */
 static int apply_who(struct plan_work *w, const struct who *who, bool group,
 		     uint32_t *id, const char **ret_name, struct err *err)
 {
@@ -204,8 +208,8 @@ static int apply_who(struct plan_work *w, const struct who *who, bool group,
 	const char *cause = work_cause(w, who->layer, who->line);
 	uint32_t number;
 
+	*ret_name = who->text;
 	if (num_parse_u32(who->text, UINT32_MAX - 1, &number) < 0) {
-		*ret_name = who->text;
 		work_need(w, cause, "look up %s \"%s\" in /etc/%s", kind,
 			  who->text, group ? "group" : "passwd");
 		return 0;

@@ -106,7 +106,7 @@ static void test_user_by_number(void **state)
 		    "p.yaml:20");
 	assert_note(&w->plan->changes,
 		    "process.user: additional groups removed", "p.yaml:20");
-	assert_null(w->plan->user);
+	assert_string_equal(w->plan->user, "1000");
 }
 
 static void test_user_by_name(void **state)
