@@ -71,7 +71,7 @@ needs root box
 
 @test "features is JSON that ends with a newline and has the schema's keys" {
 	rt features >"$OSH_BOX/features.json"
-	[ "$(tail -c 1 "$OSH_BOX/features.json" | xxd -p)" = 0a ]
+	[ "$(tail -c 1 "$OSH_BOX/features.json" | od -An -tx1)" = ' 0a' ]
 	holds '(.ociVersionMin | test("^1\\.")) and
 		(.ociVersionMax | test("^1\\.")) and
 		(.hooks | length == 6) and
