@@ -370,9 +370,9 @@ static int step_clone(struct create *c, struct err *err)
 	return record_save_state(&c->entry, c->state, err);
 }
 
-static void undo_clone(struct create *c)
+/* Before any undo: the filter stays as long as there is a task under it. */
+static void end_init(struct create *c)
 {
-	struct err err;
 	int status;
 
 	if (c->pid > 0) {
@@ -384,6 +384,12 @@ static void undo_clone(struct create *c)
 	}
 	c->sync_fd = close_fd(c->sync_fd);
 	c->pidfd = close_fd(c->pidfd);
+}
+
+static void undo_clone(struct create *c)
+{
+	struct err err;
+
 	if (c->cgroup_made && cgroup_remove(c->cgroup, &err) < 0)
 		c->args->note("undo create: %s", err.text);
 }
@@ -601,6 +607,14 @@ static void close_all(struct create *c)
 	blueprint_done(&c->b);
 }
 
+static void undo(struct create *c, size_t n_begun)
+{
+	end_init(c);
+	while (n_begun-- > 0)
+		if (steps[n_begun].undo)
+			steps[n_begun].undo(c);
+}
+
 int create_container(struct arena *a, const struct create_args *args,
 		     struct create_result *ret, struct err *err)
 {
@@ -618,9 +632,7 @@ int create_container(struct arena *a, const struct create_args *args,
 			r = inject_fault(&c, s->number, err);
 	}
 	if (r < 0)
-		while (done-- > 0)
-			if (steps[done].undo)
-				steps[done].undo(&c);
+		undo(&c, done);
 	if (r == 0) {
 		ret->pid = c.pid;
 		ret->pidfd = take_fd(&c.pidfd);

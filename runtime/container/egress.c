@@ -74,13 +74,12 @@ static int receive_reply(int fd, enum shim_op op, struct shim_reply *ret,
 	do {
 		n = recvmsg(fd, &h, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
-	if (n < 0)
+	/* reset: it ended without having read all that we said */
+	if (n < 0 && errno != ECONNRESET)
 		return err_errno(err, errno, "hear from osh-shim");
-	if (n == 0)
+	if (n <= 0)
 		return err_set(err, ECONNRESET,
-			       "hear from osh-shim: it ended unexpectedly "
-			       "(its own message is in the decision log's "
-			       "folder, shim.log)");
+			       "hear from osh-shim: it ended unexpectedly");
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;

@@ -9,10 +9,11 @@ struct arena;
 struct err;
 
 /*
- * Let the shim of namespace @cookie forget container @id. With its last
- * container a shim ends by itself: that is awaited, and what it can't remove
- * (its cgroup; after a crash its folder) is removed. One that is dead, or has
- * forgotten already, is no error.
+ * Let the shim of namespace @cookie forget container @id, whose processes have
+ * been killed. With its last container a shim ends by itself: that is awaited,
+ * and what it can't remove (its cgroup; after a crash its folder) is removed.
+ * One that is dead, or has forgotten already, is no error. What an earlier call
+ * awaited in vain is removed as well.
  */
 int egress_leave(struct arena *a, const char *id, uint64_t cookie,
 		 struct err *err);

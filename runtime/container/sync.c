@@ -56,6 +56,9 @@ int sync_send(int fd, enum sync_type type, uint64_t value, const int *fds,
 				  .value = value };
 	int r = send_message(fd, &m, fds);
 
+	if (r == -EPIPE || r == -ECONNRESET)
+		return err_set(err, ECONNRESET,
+			       "tell the other side: it ended unexpectedly");
 	return r < 0 ? err_errno(err, -r, "tell the other side") : 0;
 }
 
@@ -114,9 +117,10 @@ static int wait_one(int fd, enum sync_type type, const char *who,
 		n = ret_fds ? recvmsg(fd, &h, MSG_CMSG_CLOEXEC) :
 			      read(fd, ret, sizeof(*ret));
 	} while (n < 0 && errno == EINTR);
-	if (n < 0)
+	/* reset: it ended without having read all that we said */
+	if (n < 0 && errno != ECONNRESET)
 		return err_errno(err, errno, "hear from %s", who);
-	if (n == 0)
+	if (n <= 0)
 		return err_set(err, ECONNRESET, "%s ended unexpectedly", who);
 	if (ret_fds)
 		take_fds(&h, fds, &n_fds);
