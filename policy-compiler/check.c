@@ -115,7 +115,8 @@ static void check_process(const struct spec_process *p,
 
 /* --------------------------------------------------------------- entries */
 
-bool check_binary_path(const char *path)
+/* May some executable have this path, or is it a glob of one? */
+static bool is_binary_path(const char *path)
 {
 	return path[0] == '/' || (path[0] == '*' && path[1] == '*');
 }
@@ -127,7 +128,7 @@ static void check_binary(const struct doc_node *n, const char *path,
 
 	if (!path || !n)
 		return;
-	if (!check_binary_path(path))
+	if (!is_binary_path(path))
 		doc_error_at(errors, n,
 			     "\"%.80s\" is not an absolute path, and so no "
 			     "binary's",

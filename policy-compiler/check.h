@@ -10,14 +10,12 @@
 #ifndef OSH_COMPILER_CHECK_H
 #define OSH_COMPILER_CHECK_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/policy/layout.h"
 
 struct arena;
 struct doc_errors;
-struct doc_node;
 struct match_ip;
 struct spec;
 struct spec_endpoint;
@@ -51,7 +49,5 @@ int check_parse_net(const char *s, struct match_ip *ret_ip,
 const char *check_middleware_of(const struct spec *s,
 				const struct spec_endpoint *e);
 
-/* Is @binary a path that some executable may have, or a glob of one? */
-bool check_binary_path(const char *path);
 
 #endif

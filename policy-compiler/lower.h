@@ -7,7 +7,6 @@
 #define OSH_COMPILER_LOWER_H
 
 struct doc_errors;
-struct doc_node;
 struct policy_build;
 struct spec;
 
@@ -25,9 +24,5 @@ void lower_process(struct policy_build *b, const struct spec *s);
 
 /* The seccomp programs: the same for every policy. */
 void lower_seccomp(struct policy_build *b);
-
-/* A document's subtree as nodes; @key NULL outside maps. */
-void lower_tree(struct policy_build *b, const struct doc_node *n,
-		const char *key);
 
 #endif

@@ -30,8 +30,9 @@ static uint32_t scalar_value(struct policy_build *b, const struct doc_node *n)
 	return 0;
 }
 
-void lower_tree(struct policy_build *b, const struct doc_node *n,
-		const char *key)
+/* A document's subtree as nodes; @key NULL outside maps. */
+static void lower_tree(struct policy_build *b, const struct doc_node *n,
+		       const char *key)
 {
 	static const uint8_t kinds[] = {
 		[DOC_NULL] = POLICY_NODE_NULL,

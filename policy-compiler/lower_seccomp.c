@@ -83,7 +83,7 @@ static size_t low_half(uint8_t arg)
 
 /*
  * One condition: falls through when it holds. The jump for when it doesn't is
- * left open (offset 0), to be closed by close_jumps().
+ * left open (offset 0), to be closed by put_row().
  */
 static void put_test(struct code *c, const struct seccomp_test *t)
 {

@@ -167,13 +167,6 @@ const char *spec_protocol_name(uint32_t protocol)
 	return name ? name : "none";
 }
 
-const char *spec_tls_name(uint32_t tls)
-{
-	const char *name = decode_name_of(tls_names, tls);
-
-	return name ? name : "auto";
-}
-
 /* ----------------------------------------------------------------- tables */
 
 #define STR(type, member) \

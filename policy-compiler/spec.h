@@ -197,6 +197,5 @@ extern const struct decode_table spec_table;
 
 /* The text that stands for a value: "rest", "skip", "enforce". */
 const char *spec_protocol_name(uint32_t protocol);
-const char *spec_tls_name(uint32_t tls);
 
 #endif
