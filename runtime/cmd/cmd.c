@@ -5,7 +5,7 @@
 #include "runtime/base/strbuf.h"
 #include "runtime/cmd/cmd.h"
 
-const struct option_row cmd_none_options[] = { { .name = NULL } };
+static const struct option_row no_options[] = { { .name = NULL } };
 
 const struct cmd cmd_table[] = {
 	{ "create", "[options] ID", "create a container", cmd_create,
@@ -15,7 +15,7 @@ const struct cmd cmd_table[] = {
 	{ "exec", "[options] ID COMMAND [ARG...]",
 	  "run another process in a container", cmd_exec, cmd_exec_options },
 	{ "features", "", "print what this runtime supports, as JSON",
-	  cmd_features, cmd_none_options },
+	  cmd_features, no_options },
 	{ "kill", "[options] ID [SIGNAL]", "signal a container's process",
 	  cmd_kill, cmd_kill_options },
 	{ "list", "[options]", "list the containers of this root", cmd_list,
@@ -23,21 +23,21 @@ const struct cmd cmd_table[] = {
 	{ "log", "[options] ID", "print a container's decision log", cmd_log,
 	  cmd_log_options },
 	{ "pause", "ID", "freeze all processes of a container", cmd_pause,
-	  cmd_none_options },
+	  no_options },
 	{ "plan", "[options]", "print what create would do, without doing it",
 	  cmd_plan, cmd_plan_options },
 	{ "ps", "[options] ID [PS-OPTION...]", "list a container's processes",
 	  cmd_ps, cmd_ps_options },
 	{ "resume", "ID", "thaw what pause froze", cmd_resume,
-	  cmd_none_options },
+	  no_options },
 	{ "run", "[options] ID", "create, start, wait and delete", cmd_run,
 	  cmd_run_options },
 	{ "spec", "[options]", "write a config.json to start from", cmd_spec,
 	  cmd_spec_options },
 	{ "start", "ID", "run the program of a created container", cmd_start,
-	  cmd_none_options },
+	  no_options },
 	{ "state", "ID", "print a container's state, as JSON", cmd_state,
-	  cmd_none_options },
+	  no_options },
 	{ "update", "[options] ID", "change resource limits", cmd_update,
 	  cmd_update_options },
 	{ .name = NULL },

@@ -68,7 +68,11 @@ int cgroup_dir_open(const struct cgroup_dir *d, int *ret_fd, struct err *err)
 	return 0;
 }
 
-int cgroup_dir_has_process(int dir_fd)
+/*
+ * Does a process live in the directory itself? 1, 0, or a negative errno
+ * (-EOPNOTSUPP in a threaded cgroup).
+ */
+static int has_process(int dir_fd)
 {
 	own_close int fd = openat(dir_fd, "cgroup.procs", O_RDONLY | O_CLOEXEC);
 	char c;
@@ -232,7 +236,7 @@ static int is_in_use(int dir_fd)
 
 	if (fstat(dir_fd, &st) < 0)
 		return -errno;
-	return st.st_nlink > 2 ? 1 : cgroup_dir_has_process(dir_fd);
+	return st.st_nlink > 2 ? 1 : has_process(dir_fd);
 }
 
 /* How many of the last components are missing? */

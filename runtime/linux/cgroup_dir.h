@@ -22,12 +22,6 @@ int cgroup_dir_open(const struct cgroup_dir *d, int *ret_fd, struct err *err);
 /* @path ("/a/b" or "/") beneath @root_fd, O_PATH, or a negative errno. */
 int cgroup_dir_try(int root_fd, const char *path);
 
-/*
- * Does a process live in the directory itself? 1, 0, or a negative errno
- * (-EOPNOTSUPP in a threaded cgroup).
- */
-int cgroup_dir_has_process(int dir_fd);
-
 /* "cgroup MOUNT PATH" is what error texts call it: the file system's name. */
 #define CGROUP_DIR_FMT	  "%s%s"
 #define CGROUP_DIR_ARG(d) (d)->mount, (d)->path

@@ -70,8 +70,9 @@ void cgroup_format_max(struct strbuf *sb, int64_t v)
 		strbuf_addf(sb, "%lld", (long long)v);
 }
 
-bool cgroup_row_is_set(const struct cgroup_row *row,
-		       const struct cgroup_resources *r, int64_t *ret)
+/* Does the config ask for the row's number? */
+static bool is_set(const struct cgroup_row *row,
+		   const struct cgroup_resources *r, int64_t *ret)
 {
 	const void *at = (const char *)r + row->offset;
 	int64_t v;
@@ -128,7 +129,7 @@ int cgroup_set_rows(const struct cgroup_target *t,
 		int ret;
 
 		if (rows[i].controller != c ||
-		    !cgroup_row_is_set(&rows[i], r, &v))
+		    !is_set(&rows[i], r, &v))
 			continue;
 		ret = set_row(t, &rows[i], v, err);
 		if (ret < 0)

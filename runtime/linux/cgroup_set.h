@@ -43,10 +43,6 @@ struct cgroup_row {
 /* Formatters */
 void cgroup_format_max(struct strbuf *sb, int64_t v); /* below 0: "max" */
 
-/* Does the config ask for the row's number? */
-bool cgroup_row_is_set(const struct cgroup_row *row,
-		       const struct cgroup_resources *r, int64_t *ret);
-
 /* Write those of @rows that belong to @c and are set. */
 int cgroup_set_rows(const struct cgroup_target *t,
 		    const struct cgroup_row *rows, size_t n,

@@ -45,8 +45,9 @@ static bool in_allowed_ips(const struct policy *p,
 	return false;
 }
 
-enum reason decide_address(const struct policy *p, uint32_t endpoint,
-			   const struct match_ip *ip, uint16_t port)
+/* The address rules of one endpoint: REASON_ALLOWED, or why not. */
+static enum reason check_address(const struct policy *p, uint32_t endpoint,
+				 const struct match_ip *ip, uint16_t port)
 {
 	const struct policy_endpoint *e = &p->endpoint[endpoint];
 	enum match_class class = match_ip_class(ip);
@@ -104,7 +105,7 @@ static enum stage how_far(struct search *s, uint32_t endpoint,
 	if (*ret_reason != REASON_ALLOWED)
 		return STAGE_PORT;
 	*ret_reason =
-		decide_address(s->p, endpoint, &s->dest->ip, s->dest->port);
+		check_address(s->p, endpoint, &s->dest->ip, s->dest->port);
 	return *ret_reason == REASON_ALLOWED ? STAGE_ALL : STAGE_BINARY;
 }
 
@@ -421,8 +422,8 @@ static bool accepts(const struct policy *p, uint32_t endpoint,
 	const struct policy_endpoint *e = &p->endpoint[endpoint];
 
 	for (uint32_t i = 0; i < e->n_ports; i++)
-		if (decide_address(p, endpoint, ip,
-				   p->port[e->first_port + i]) ==
+		if (check_address(p, endpoint, ip,
+				  p->port[e->first_port + i]) ==
 		    REASON_ALLOWED)
 			return true;
 	return false;

@@ -114,10 +114,6 @@ void decide_name(const struct policy *p, const struct policy *ceiling,
 bool decide_answer(const struct policy *p, const struct policy *ceiling,
 		   const char *name, const struct match_ip *ip);
 
-/* The address rules of one endpoint: REASON_ALLOWED, or why not. */
-enum reason decide_address(const struct policy *p, uint32_t endpoint,
-			   const struct match_ip *ip, uint16_t port);
-
 /*
  * The endpoints whose host covers @name, exact ones first: up to @max of them
  * in ret_endpoint. Returns how many there are (maybe more than @max).

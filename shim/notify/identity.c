@@ -29,14 +29,14 @@ struct file_id file_id_of(const struct stat *st)
 	};
 }
 
-bool file_id_same_file(const struct file_id *a, const struct file_id *b)
+static bool same_file(const struct file_id *a, const struct file_id *b)
 {
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
 bool file_id_equal(const struct file_id *a, const struct file_id *b)
 {
-	return file_id_same_file(a, b) && a->size == b->size &&
+	return same_file(a, b) && a->size == b->size &&
 	       a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
 }
 
@@ -126,7 +126,7 @@ static bool match_resolved(struct identity *id, struct process *p,
 	struct digest path_sum;
 
 	digest_of(&path_sum, p->path, strlen(p->path));
-	if (file_id_same_file(&p->file, &row->file))
+	if (same_file(&p->file, &row->file))
 		return row->pinned ?
 			       still_same(id, p, &row->file, row->has_sum,
 					  &row->sum) :

@@ -31,7 +31,6 @@ struct file_id {
 };
 
 struct file_id file_id_of(const struct stat *st);
-bool file_id_same_file(const struct file_id *a, const struct file_id *b);
 bool file_id_equal(const struct file_id *a, const struct file_id *b);
 
 /* One of the policy's binaries as create resolved it (or did not). */
