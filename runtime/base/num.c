@@ -47,20 +47,3 @@ int num_parse_u32(const char *s, uint32_t max, uint32_t *ret)
 	*ret = (uint32_t)v;
 	return 0;
 }
-
-int num_parse_mode(const char *s, uint32_t *ret)
-{
-	uint32_t v = 0;
-
-	if (!*s)
-		return -EINVAL;
-	for (; *s; s++) {
-		if (*s < '0' || *s > '7')
-			return -EINVAL;
-		v = v * 8 + (uint32_t)(*s - '0');
-		if (v > 07777)
-			return -ERANGE;
-	}
-	*ret = v;
-	return 0;
-}

@@ -11,7 +11,5 @@ int num_parse_u64(const char *s, uint64_t *ret);
 int num_parse_i64(const char *s, int64_t *ret);
 /* As num_parse_u64, at most @max. */
 int num_parse_u32(const char *s, uint32_t max, uint32_t *ret);
-/* Octal digits only, at most 07777. */
-int num_parse_mode(const char *s, uint32_t *ret);
 
 #endif
