@@ -40,13 +40,16 @@ world()
 	internet exec "sandbox$SANDBOX" nft list tables
 }
 
-# create_at STEP: a create that fails (N) or dies (N:kill) there.
+# create_at STEP: a create that fails (N) or dies (N:kill) there, or does not
+# (none).
 create_at()
 {
 	HOST_CONFIG=$OSH_BOX/steps-host-config.yaml
 	echo 'when_missing: refuse' >"$HOST_CONFIG"
+	local fault=(--fault "$1")
+	[ "$1" != none ] || fault=()
 	status=0
-	rt --fault "$1" create --bundle "$BUNDLE" "$ID" \
+	rt "${fault[@]}" create --bundle "$BUNDLE" "$ID" \
 		</dev/null >"$BUNDLE/out" 2>&1 || status=$?
 	output=$(cat "$BUNDLE/out")
 }
@@ -60,7 +63,7 @@ settled()
 STEPS='1 2 3 4 5 6 7 9 10 11 12'
 
 @test "without a fault, the same create works" {
-	create_at 99
+	create_at none
 	assert_success
 	rt start "$ID"
 	run state_of
@@ -95,7 +98,7 @@ STEPS='1 2 3 4 5 6 7 9 10 11 12'
 	for step in $STEPS; do
 		create_at "$step:kill"
 		rt delete --force "$ID"
-		create_at 99
+		create_at none
 		assert_success
 		rt delete --force "$ID"
 	done
@@ -103,7 +106,7 @@ STEPS='1 2 3 4 5 6 7 9 10 11 12'
 
 @test "a second container of the namespace survives the first's failure" {
 	local first=$ID step
-	create_at 99
+	create_at none
 	assert_success
 	rt start "$ID"
 	for step in 7 9 11 12; do

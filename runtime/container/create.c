@@ -31,6 +31,7 @@
 #include "runtime/container/create_netdevice.h"
 #include "runtime/container/create_shared.h"
 #include "runtime/container/create_state.h"
+#include "runtime/container/fault.h"
 #include "runtime/container/hook.h"
 #include "runtime/container/launch.h"
 #include "runtime/container/launch_mounts.h"
@@ -554,7 +555,7 @@ static int step_created(struct create *c, struct err *err)
 /* ------------------------------------------------------------------- table */
 
 static const struct step {
-	int number; /* of the design's list */
+	uint32_t number; /* of the design's list */
 	const char *name;
 	int (*run)(struct create *c, struct err *err);
 	void (*undo)(struct create *c);
@@ -572,23 +573,22 @@ static const struct step {
 	{ 12, "report created", step_created, NULL },
 };
 
-/* --fault: after step N (as numbered above) has been done, fail or die. */
-static int inject_fault(const struct create *c, int number, struct err *err)
+static int check_fault(const char *text, struct fault *ret, struct err *err)
 {
-	const char *want = c->args->fault;
-	char text[16];
-	const char *rest;
+	char room[256];
+	struct strbuf list = STRBUF_FIXED(room);
+	int r = fault_parse(text, ret);
 
-	if (!want)
-		return 0;
-	snprintf(text, sizeof(text), "%d", number);
-	rest = str_after(want, text);
-	if (!rest || (*rest && *rest != ':'))
-		return 0;
-	if (str_eq(rest, ":kill"))
-		kill(getpid(), SIGKILL);
-	return err_set(err, ECANCELED, "create: fault injected at step %d",
-		       number);
+	for (size_t i = 0; i < N_ELEMENTS(steps); i++) {
+		if (r == 0 && (!ret->step || ret->step == steps[i].number))
+			return 0;
+		strbuf_addf(&list, "%s%u %s", i ? ", " : "", steps[i].number,
+			    steps[i].name);
+	}
+	return err_set(err, EINVAL,
+		       "parse option --fault: '%s' is neither a step nor "
+		       "STEP:kill (%s)",
+		       text, list.s);
 }
 
 static void close_all(struct create *c)
@@ -619,8 +619,9 @@ int create_container(struct arena *a, const struct create_args *args,
 		     struct create_result *ret, struct err *err)
 {
 	struct create c = CREATE_INIT(a, args);
+	struct fault fault;
 	size_t done = 0;
-	int r = 0;
+	int r = check_fault(args->fault, &fault, err);
 
 	ns_set_init(&c.launch.ns);
 	sync_set_note(args->note);
@@ -629,7 +630,7 @@ int create_container(struct arena *a, const struct create_args *args,
 
 		r = s->run(&c, err);
 		if (r == 0)
-			r = inject_fault(&c, s->number, err);
+			r = fault_inject(&fault, s->number, err);
 	}
 	if (r < 0)
 		undo(&c, done);
