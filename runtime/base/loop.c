@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <errno.h>
-#include <limits.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -169,48 +166,6 @@ void loop_arm(struct loop *l, struct loop_ref timer, uint64_t delay_ms,
 	assert(r == 0);
 }
 
-int loop_add_signals(struct loop *l, const sigset_t *set, loop_fn *fn,
-		     void *ctx, uint64_t arg, struct loop_ref *ret_ref,
-		     struct err *err)
-{
-	own_close int fd = -EBADF;
-	int r;
-
-	if (sigprocmask(SIG_BLOCK, set, NULL) < 0)
-		return err_errno(err, errno, "block signals");
-	fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (fd < 0)
-		return err_errno(err, errno, "create a signal descriptor");
-	r = add(l, fd, LOOP_SIGNALS, EPOLLIN, fn, ctx, arg, ret_ref, err);
-	if (r == 0)
-		take_fd(&fd);
-	return r;
-}
-
-int loop_add_pid(struct loop *l, int pid, loop_fn *fn, void *ctx, uint64_t arg,
-		 struct loop_ref *ret_ref, struct err *err)
-{
-	own_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int r;
-
-	if (fd < 0)
-		return err_errno(err, errno, "watch process %d", pid);
-	r = add(l, fd, LOOP_PID, EPOLLIN, fn, ctx, arg, ret_ref, err);
-	if (r == 0)
-		take_fd(&fd);
-	return r;
-}
-
-static void dispatch_signals(struct loop *l, struct loop_ref ref, int fd)
-{
-	struct signalfd_siginfo sig;
-	struct loop_source *s;
-
-	/* the function may remove the source, and with it the descriptor */
-	while ((s = find(l, ref)) && read(fd, &sig, sizeof(sig)) == sizeof(sig))
-		s->fn(l, ref, sig.ssi_signo, s->ctx, s->arg);
-}
-
 static void dispatch(struct loop *l, struct loop_ref ref, uint32_t events)
 {
 	struct loop_source *s = find(l, ref);
@@ -218,19 +173,10 @@ static void dispatch(struct loop *l, struct loop_ref ref, uint32_t events)
 
 	if (!s)
 		return;
-	switch (s->kind) {
-	case LOOP_SIGNALS:
-		dispatch_signals(l, ref, s->fd);
+	/* a timer disarmed or armed anew since the event was queued */
+	if (s->kind == LOOP_TIMER &&
+	    read(s->fd, &ticks, sizeof(ticks)) != sizeof(ticks))
 		return;
-	case LOOP_TIMER:
-		/* disarmed or armed anew since the event was queued */
-		if (read(s->fd, &ticks, sizeof(ticks)) != sizeof(ticks))
-			return;
-		break;
-	case LOOP_PLAIN:
-	case LOOP_PID:
-		break;
-	}
 	s->fn(l, ref, events, s->ctx, s->arg);
 }
 
@@ -243,17 +189,6 @@ int loop_once(struct loop *l, int timeout_ms, struct err *err)
 		return err_errno(err, errno, "wait for events");
 	for (int i = 0; i < n && !l->stopped; i++)
 		dispatch(l, unpack(ev[i].data.u64), ev[i].events);
-	return 0;
-}
-
-int loop_run(struct loop *l, struct err *err)
-{
-	while (!l->stopped) {
-		int r = loop_once(l, -1, err);
-
-		if (r < 0)
-			return r;
-	}
 	return 0;
 }
 

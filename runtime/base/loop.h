@@ -12,12 +12,12 @@
  *	struct loop loop;
  *	loop_init(&loop, room, N_ELEMENTS(room), &err);
  *	loop_add(&loop, fd, EPOLLIN, on_input, ctx, 0, NULL, &err);
- *	loop_run(&loop, &err);
+ *	while (!loop.stopped && loop_once(&loop, -1, &err) == 0)
+ *		;
  */
 #ifndef OSH_BASE_LOOP_H
 #define OSH_BASE_LOOP_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,12 +37,10 @@ struct loop_ref {
 typedef void loop_fn(struct loop *loop, struct loop_ref ref, uint32_t events,
 		     void *ctx, uint64_t arg);
 
-/* What stands behind a source; all but the first are the loop's own. */
+/* What stands behind a source; a timer's descriptor is the loop's own. */
 enum loop_kind {
 	LOOP_PLAIN,
 	LOOP_TIMER,
-	LOOP_SIGNALS,
-	LOOP_PID,
 };
 
 /* Storage of one source; the fields are the loop's. */
@@ -60,7 +58,7 @@ struct loop {
 	struct loop_source *source; /* borrowed */
 	uint32_t n_sources, first_free;
 	int epoll_fd; /* owned */
-	bool stopped;
+	bool stopped; /* by loop_stop() */
 };
 
 /* @source stays the caller's and must outlive the loop. */
@@ -90,25 +88,9 @@ int loop_add_timer(struct loop *l, loop_fn *fn, void *ctx, uint64_t arg,
 void loop_arm(struct loop *l, struct loop_ref timer, uint64_t delay_ms,
 	      uint64_t every_ms);
 
-/*
- * Block @set in this thread and watch it (signalfd). @fn gets the signal's
- * number in place of @events, once for each that is pending.
- */
-int loop_add_signals(struct loop *l, const sigset_t *set, loop_fn *fn,
-		     void *ctx, uint64_t arg, struct loop_ref *ret_ref,
-		     struct err *err);
-
-/*
- * Watch a child by a pidfd of the loop's own: @fn is called once it is dead;
- * it reaps it (waitpid) and removes the source.
- */
-int loop_add_pid(struct loop *l, int pid, loop_fn *fn, void *ctx, uint64_t arg,
-		 struct loop_ref *ret_ref, struct err *err);
-
 /* Wait once, at most @timeout_ms (-1: for ever), and dispatch. */
 int loop_once(struct loop *l, int timeout_ms, struct err *err);
-/* Dispatch until loop_stop(). */
-int loop_run(struct loop *l, struct err *err);
+/* Nothing more is dispatched, not even the rest of this batch. */
 void loop_stop(struct loop *l);
 
 /* CLOCK_MONOTONIC. */

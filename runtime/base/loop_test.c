@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/epoll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -97,18 +95,16 @@ static void test_handles_are_not_reused(void **state)
 	close(p[1]);
 }
 
-static void test_timer_signal_child(void **state)
+static void test_timer(void **state)
 {
-	struct loop_source room[3];
+	struct loop_source room[1];
 	struct err err = ERR_INIT;
-	struct seen timer = { 0 }, sig = { 0 }, child = { 0 };
+	struct seen timer = { 0 };
 	struct loop_ref ref;
 	struct loop l;
-	sigset_t set;
-	int pid;
 
 	(void)state;
-	assert_int_equal(loop_init(&l, room, 3, &err), 0);
+	assert_int_equal(loop_init(&l, room, 1, &err), 0);
 	assert_int_equal(loop_add_timer(&l, on_event, &timer, 0, &ref, &err),
 			 0);
 	assert_int_equal(loop_once(&l, 0, &err), 0);
@@ -116,26 +112,6 @@ static void test_timer_signal_child(void **state)
 	loop_arm(&l, ref, 1, 0);
 	assert_int_equal(loop_once(&l, 10000, &err), 0);
 	assert_int_equal(timer.n, 1);
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGUSR1);
-	assert_int_equal(
-		loop_add_signals(&l, &set, on_event, &sig, 0, NULL, &err), 0);
-	raise(SIGUSR1);
-	assert_int_equal(loop_once(&l, 10000, &err), 0);
-	assert_int_equal(sig.n, 1);
-	assert_int_equal(sig.events, SIGUSR1);
-
-	pid = fork();
-	if (pid == 0)
-		_exit(0);
-	assert_true(pid > 0);
-	assert_int_equal(loop_add_pid(&l, pid, on_event, &child, 0, &ref, &err),
-			 0);
-	child.other = ref;
-	assert_int_equal(loop_once(&l, 10000, &err), 0);
-	assert_int_equal(child.n, 1);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	loop_done(&l);
 }
 
@@ -144,7 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stale_event_is_dropped),
 		cmocka_unit_test(test_handles_are_not_reused),
-		cmocka_unit_test(test_timer_signal_child),
+		cmocka_unit_test(test_timer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
