@@ -49,5 +49,4 @@ int check_parse_net(const char *s, struct match_ip *ret_ip,
 const char *check_middleware_of(const struct spec *s,
 				const struct spec_endpoint *e);
 
-
 #endif
