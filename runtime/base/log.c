@@ -14,19 +14,17 @@
 
 static struct {
 	int fd; /* -1: none */
-	bool json, debug;
+	bool json;
 } out = { .fd = -1 };
 
 static const char *const level_name[] = {
-	[LOG_LEVEL_DEBUG] = "debug",
 	[LOG_LEVEL_WARNING] = "warning",
 	[LOG_LEVEL_ERROR] = "error",
 };
 
-int log_open(const char *path, bool json, bool debug, struct err *err)
+int log_open(const char *path, bool json, struct err *err)
 {
 	out.json = json;
-	out.debug = debug;
 	if (!path)
 		return 0;
 	out.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
@@ -69,8 +67,6 @@ vlog(enum log_level level, const char *fmt, va_list ap)
 	struct strbuf sb = STRBUF_FIXED(room);
 	int saved = errno;
 
-	if (level == LOG_LEVEL_DEBUG && !out.debug)
-		return;
 	strbuf_vaddf(&sb, fmt, ap);
 	if (out.fd >= 0)
 		write_line(out.fd, out.json, level, sb.s);
@@ -92,6 +88,5 @@ vlog(enum log_level level, const char *fmt, va_list ap)
 		va_end(ap);                                                    \
 	}
 
-LOG_FUNCTION(log_debug, LOG_LEVEL_DEBUG)
 LOG_FUNCTION(log_warning, LOG_LEVEL_WARNING)
 LOG_FUNCTION(log_error, LOG_LEVEL_ERROR)

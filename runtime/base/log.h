@@ -13,14 +13,13 @@
 
 struct err;
 
-enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_WARNING, LOG_LEVEL_ERROR };
+enum log_level { LOG_LEVEL_WARNING, LOG_LEVEL_ERROR };
 
 /*
  * @path NULL: stderr only. @json: {"level","msg","time"} per line (the form of
  * runc and crun, which podman and containerd parse), else text.
  */
-int log_open(const char *path, bool json, bool debug, struct err *err);
-void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int log_open(const char *path, bool json, struct err *err);
 void log_warning(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -24,7 +24,8 @@ struct cmd_global {
 	const char *cgroup_manager;
 	const char *fault; /* STEP[:kill], for tests: see hack/HACKING.md */
 	const char *rootless;
-	bool debug, systemd_cgroup, help, version;
+	bool debug; /* changes nothing */
+	bool systemd_cgroup, help, version;
 	char **argv; /* the whole command line, for self_protect */
 };
 

@@ -21,7 +21,8 @@ static const struct option_row options[] = {
 	  "write messages there, too" },
 	{ "log-format", 0, OPTION_STRING, GLOBAL(log_format), "text|json",
 	  "their format (default text)" },
-	{ "debug", 0, OPTION_FLAG, GLOBAL(debug), NULL, "say more" },
+	{ "debug", 0, OPTION_FLAG, GLOBAL(debug), NULL,
+	  "accepted for runc's clients: there is no more to say" },
 	{ "host-config", 0, OPTION_STRING, GLOBAL(host_config), "FILE",
 	  "the operator's file (default /etc/osh-runtime/config.yaml)" },
 	{ "cgroup-manager", 0, OPTION_STRING, GLOBAL(cgroup_manager),
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
 	if (check_globals(&g))
 		return 1;
 	if (log_open(g.log, g.log_format && str_eq(g.log_format, "json"),
-		     g.debug, &err) < 0)
+		     &err) < 0)
 		return cmd_fail(&err);
 	/* a client that is gone must not end us in the middle of a step */
 	signal(SIGPIPE, SIG_IGN);
