@@ -22,8 +22,7 @@
  *	       -> COMMIT -> OK
  *	exec   -> GET_RULESETS -> OK with descriptors
  *	       -> LISTENER -> OK
- *	delete -> DETACH -> OK
- *	state  -> STATUS -> OK
+ *	delete -> DETACH -> OK, and again for as long as STATUS knows ours
  *
  * A shim is started by create with these descriptors and nothing else open:
  *	0,1,2	/dev/null
