@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2034,SC2185
 #
 # What the tests of faults share: load it after lib. A test remembers what
 # there is, lets a command fail or die, and then wants to find just that again:

@@ -15,6 +15,9 @@
 #include "runtime/linux/cgroup.h"
 #include "runtime/oci/state.h"
 
+/* who failed, in errors of sync_wait() */
+#define INIT_WHO "the container's init"
+
 struct create {
 	struct arena *arena;
 	const struct create_args *args;
