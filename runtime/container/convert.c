@@ -17,8 +17,8 @@
 #include "runtime/linux/namespaces.h"
 #include "runtime/oci/spec_linux.h"
 
-static const struct idmap_line *lines(struct arena *a,
-				      const struct oci_id_map *v, size_t n)
+const struct idmap_line *convert_id_maps(struct arena *a,
+					 const struct oci_id_map *v, size_t n)
 {
 	struct idmap_line *out = arena_array(a, struct idmap_line, n);
 
@@ -35,9 +35,11 @@ void convert_idmap(struct arena *a, const struct oci_spec *spec,
 	const struct oci_linux *l = spec->linux_;
 
 	*ret = (struct idmap){
-		.uid = lines(a, l->uid_mappings.v, l->uid_mappings.n),
+		.uid = convert_id_maps(a, l->uid_mappings.v,
+				       l->uid_mappings.n),
 		.n_uid = l->uid_mappings.n,
-		.gid = lines(a, l->gid_mappings.v, l->gid_mappings.n),
+		.gid = convert_id_maps(a, l->gid_mappings.v,
+				       l->gid_mappings.n),
 		.n_gid = l->gid_mappings.n,
 	};
 }

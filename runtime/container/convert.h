@@ -16,10 +16,12 @@ struct cgroup_resources;
 struct device;
 struct err;
 struct idmap;
+struct idmap_line;
 struct mount_request;
 struct ns_set;
 struct ns_time_offset;
 struct oci_capabilities;
+struct oci_id_map;
 struct oci_process;
 struct oci_resources;
 struct oci_seccomp;
@@ -27,6 +29,9 @@ struct oci_spec;
 struct scheduler_spec;
 struct seccomp_spec;
 
+/* A list of mappings, of the container or of one mount. */
+const struct idmap_line *convert_id_maps(struct arena *a,
+					 const struct oci_id_map *v, size_t n);
 /* "linux.uidMappings" and "gidMappings". */
 void convert_idmap(struct arena *a, const struct oci_spec *spec,
 		   struct idmap *ret);

@@ -6,21 +6,10 @@
 #include "runtime/base/err.h"
 #include "runtime/base/fds.h"
 #include "runtime/base/own.h"
+#include "runtime/container/convert.h"
 #include "runtime/container/launch.h"
 #include "runtime/container/launch_mounts.h"
 #include "runtime/oci/spec.h"
-
-static const struct idmap_line *lines(struct arena *a,
-				      const struct oci_id_map *v, size_t n)
-{
-	struct idmap_line *out = arena_array(a, struct idmap_line, n);
-
-	for (size_t i = 0; i < n; i++)
-		out[i] = (struct idmap_line){ .inside = v[i].container_id,
-					      .outside = v[i].host_id,
-					      .size = v[i].size };
-	return out;
-}
 
 /* config.md, "idmap": the mount's own mappings, else the container's. */
 static int open_userns(const struct launch *l, const struct oci_mount *m,
@@ -32,9 +21,11 @@ static int open_userns(const struct launch *l, const struct oci_mount *m,
 
 	if (m->uid_mappings.n || m->gid_mappings.n)
 		map = (struct idmap){
-			.uid = lines(&a, m->uid_mappings.v, m->uid_mappings.n),
+			.uid = convert_id_maps(&a, m->uid_mappings.v,
+					       m->uid_mappings.n),
 			.n_uid = m->uid_mappings.n,
-			.gid = lines(&a, m->gid_mappings.v, m->gid_mappings.n),
+			.gid = convert_id_maps(&a, m->gid_mappings.v,
+					       m->gid_mappings.n),
 			.n_gid = m->gid_mappings.n,
 		};
 	r = idmap_userns(&map, ret_fd, err);
