@@ -15,6 +15,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/own.h"
 #include "runtime/base/packet.h"
@@ -127,7 +128,7 @@ static int start(struct dnslink *d, struct err *err)
 
 static bool may_start(struct dnslink *d)
 {
-	uint64_t now = loop_now_ms();
+	uint64_t now = clock_now_ms();
 
 	if (now - d->window_ms > SHIM_RESOLVER_WINDOW_S * 1000) {
 		d->window_ms = now;
@@ -196,7 +197,7 @@ int dnslink_init(struct dnslink *d, struct err *err)
 	d->fd = -EBADF;
 	d->state = DNSLINK_DOWN;
 	d->n_starts = 1;
-	d->window_ms = loop_now_ms();
+	d->window_ms = clock_now_ms();
 	r = loop_add_timer(d->loop, on_timer, d, 0, &d->timer, err);
 	return r < 0 ? r : start(d, err);
 }
@@ -305,7 +306,7 @@ static bool on_answer(struct dnslink *d, union message *m)
 		r = -ESRCH;
 	if (r == 0)
 		r = resolved_put(d->resolved, a->name, a->addr, a->n_addrs,
-				 a->ttl_s, loop_now_ms());
+				 a->ttl_s, clock_now_ms());
 	if (s)
 		r = dnsrecord_answer(&d->record, s, a, r);
 	ack.code = (uint32_t)-r;

@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/own.h"
 #include "runtime/policy/decide.h"
@@ -66,7 +67,7 @@ static void on_packet(void *ctx, const struct nflog_packet *p)
 				      p->proto == IPPROTO_IGMP)))
 		return;
 	dest.ip = match_ip_v6(p->dst);
-	dest.n_names = resolved_find(&s->resolved, p->dst, loop_now_ms(),
+	dest.n_names = resolved_find(&s->resolved, p->dst, clock_now_ms(),
 				     names, SHIM_NAMES_PER_ADDR,
 				     &dest.was_resolved);
 	decide_connect(&box->policy.view,
@@ -248,7 +249,7 @@ static void tick(struct server *s)
 
 static int loop(struct server *s, struct err *err)
 {
-	uint64_t last_ms = loop_now_ms();
+	uint64_t last_ms = clock_now_ms();
 
 	for (;;) {
 		uint64_t now;
@@ -256,7 +257,7 @@ static int loop(struct server *s, struct err *err)
 
 		if (r < 0)
 			return r;
-		now = loop_now_ms();
+		now = clock_now_ms();
 		if (now - last_ms >= TICK_MS) {
 			last_ms = now;
 			tick(s);
@@ -315,7 +316,7 @@ int server_run(struct server *s, int resolver_fd, struct err *err)
 {
 	int r;
 
-	s->started_ms = loop_now_ms();
+	s->started_ms = clock_now_ms();
 	r = loop_init(&s->loop, s->source, N_ELEMENTS(s->source), err);
 	if (r == 0)
 		r = start_table(s, err);

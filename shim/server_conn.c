@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/own.h"
 #include "runtime/base/packet.h"
@@ -145,7 +146,7 @@ static int on_attach(struct server *s, struct connection *c, union request *m,
 	}
 	c->creates = ref;
 	c->waits = true;
-	c->deadline_ms = loop_now_ms() + ATTACH_MS;
+	c->deadline_ms = clock_now_ms() + ATTACH_MS;
 	loop_set_events(&s->loop, c->source, 0);
 	return 0;
 }
@@ -496,7 +497,7 @@ static void on_accept(struct loop *loop, struct loop_ref ref, uint32_t events,
 	if (fd < 0 || !is_operator(fd))
 		return;
 	*c = (struct connection){ .fd = -EBADF,
-				  .deadline_ms = loop_now_ms() + IDLE_MS };
+				  .deadline_ms = clock_now_ms() + IDLE_MS };
 	if (loop_add(loop, fd, EPOLLIN, on_connection, s, i, &c->source,
 		     &err) == 0)
 		c->fd = take_fd(&fd);
@@ -504,7 +505,7 @@ static void on_accept(struct loop *loop, struct loop_ref ref, uint32_t events,
 
 void server_conn_tick(struct server *s)
 {
-	uint64_t now = loop_now_ms();
+	uint64_t now = clock_now_ms();
 
 	for (unsigned int i = 0; i < SHIM_CONNECTIONS_MAX; i++) {
 		struct connection *c = &s->connection[i];

@@ -196,11 +196,3 @@ void loop_stop(struct loop *l)
 {
 	l->stopped = true;
 }
-
-uint64_t loop_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}

@@ -93,7 +93,4 @@ int loop_once(struct loop *l, int timeout_ms, struct err *err);
 /* Nothing more is dispatched, not even the rest of this batch. */
 void loop_stop(struct loop *l);
 
-/* CLOCK_MONOTONIC. */
-uint64_t loop_now_ms(void);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -9,9 +10,9 @@
 #include <sys/pidfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/io.h"
 #include "runtime/base/own.h"
@@ -20,16 +21,6 @@
 #include "runtime/oci/spec.h"
 
 enum { HOOK_STDERR_BYTES = 4096 };
-
-static int now_ms(int64_t *ret)
-{
-	struct timespec ts;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &ts) < 0)
-		return -errno;
-	*ret = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-	return 0;
-}
 
 /* The state, in a file that the hook reads from the start: no pipe, so nobody
  * has to write while the hook doesn't read. */
@@ -85,16 +76,16 @@ static int wait_for(pid_t pid, int pidfd, int out_fd, int64_t deadline_ms,
 		struct pollfd p[2] = { { .fd = pidfd, .events = POLLIN },
 				       { .fd = open ? out_fd : -1,
 					 .events = POLLIN } };
-		int64_t now = 0;
 		int timeout = -1;
 		char chunk[512];
 		ssize_t n;
 
 		if (deadline_ms > 0) {
-			now_ms(&now);
-			if (now >= deadline_ms)
+			int64_t left_ms = deadline_ms - (int64_t)clock_now_ms();
+
+			if (left_ms <= 0)
 				return -ETIMEDOUT;
-			timeout = (int)(deadline_ms - now);
+			timeout = left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 		}
 		if (poll(p, 2, timeout) < 0 && errno != EINTR)
 			return -errno;
@@ -157,8 +148,11 @@ static int run_one(const struct oci_hook *h, const char *json, size_t len,
 	if (pid < 0)
 		return err_errno(err, errno, "fork");
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (h->timeout_s.set && now_ms(&deadline) == 0)
-		deadline += h->timeout_s.v * 1000;
+	/* a bound that no multiplication passes; it is 68 years */
+	if (h->timeout_s.set)
+		deadline = (int64_t)clock_now_ms() +
+			   (h->timeout_s.v < INT32_MAX ? h->timeout_s.v
+						       : INT32_MAX) * 1000;
 
 	r = pidfd < 0 ? -errno :
 			wait_for(pid, pidfd, out_fd, deadline, &said, &status);

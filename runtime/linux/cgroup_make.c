@@ -12,9 +12,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/io.h"
 #include "runtime/base/own.h"
@@ -342,39 +342,24 @@ int cgroup_delegate(const struct cgroup *cg, uid_t uid, struct err *err)
 
 /* ------------------------------------------------------------- removing */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec t = {.tv_nsec = ms * 1000000};
-
-	nanosleep(&t, NULL);
-}
-
 /* rmdir; while processes are dying in it, wait till @until_ms. */
-static int remove_one(int parent_fd, const char *name, int64_t until_ms)
+static int remove_one(int parent_fd, const char *name, uint64_t until_ms)
 {
-	for (long wait_ms = 1;; wait_ms = wait_ms < 64 ? wait_ms * 2 : 64) {
+	for (uint64_t wait_ms = 1;; wait_ms = wait_ms < 64 ? wait_ms * 2 : 64) {
 		if (unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 ||
 		    errno == ENOENT)
 			return 0;
-		if (errno != EBUSY || now_ms() >= until_ms)
+		if (errno != EBUSY || clock_now_ms() >= until_ms)
 			return -errno;
-		sleep_ms(wait_ms);
+		clock_sleep_ms(wait_ms);
 	}
 }
 
-static int remove_children(int dir_fd, int depth, int64_t until_ms);
+static int remove_children(int dir_fd, int depth, uint64_t until_ms);
 
 /* @name and all beneath. */
 static int remove_tree(int parent_fd, const char *name, int depth,
-		       int64_t until_ms)
+		       uint64_t until_ms)
 {
 	own_close int fd = -EBADF;
 	int r;
@@ -390,7 +375,7 @@ static int remove_tree(int parent_fd, const char *name, int depth,
 	return r < 0 ? r : remove_one(parent_fd, name, until_ms);
 }
 
-static int remove_children(int dir_fd, int depth, int64_t until_ms)
+static int remove_children(int dir_fd, int depth, uint64_t until_ms)
 {
 	own_close int fd =
 		openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -423,7 +408,7 @@ static int open_parent(int root_fd, char *path, const char **ret_name)
  * saved) it may be another's: then only if it is empty.
  */
 static int remove_leaf(const struct cgroup_dir *d, int parent_fd,
-		       const char *name, int64_t until_ms)
+		       const char *name, uint64_t until_ms)
 {
 	struct stat st;
 
@@ -439,7 +424,7 @@ static int remove_leaf(const struct cgroup_dir *d, int parent_fd,
 	return remove_tree(parent_fd, name, 0, until_ms);
 }
 
-static int remove_dir(const struct cgroup_dir *d, int64_t until_ms,
+static int remove_dir(const struct cgroup_dir *d, uint64_t until_ms,
 		      struct err *err)
 {
 	own_close int root_fd = -EBADF;
@@ -475,7 +460,7 @@ static int remove_dir(const struct cgroup_dir *d, int64_t until_ms,
 
 int cgroup_remove(const struct cgroup *cg, struct err *err)
 {
-	int64_t until_ms = now_ms() + REMOVE_WAIT_MS;
+	uint64_t until_ms = clock_now_ms() + REMOVE_WAIT_MS;
 	struct err one;
 	int ret = 0;
 

@@ -9,10 +9,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/io.h"
 #include "runtime/base/own.h"
@@ -28,25 +28,10 @@ enum {
 	KILL_ROUNDS = 100, /* of 10 ms, for those that fork meanwhile */
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec t = {.tv_nsec = ms * 1000000};
-
-	nanosleep(&t, NULL);
-}
-
 /* --------------------------------------------------------------- freeze */
 
 /* v2 says in cgroup.events when it is done, and poll wakes us. */
-static int wait_frozen_v2(int dir_fd, bool freeze, int64_t until_ms)
+static int wait_frozen_v2(int dir_fd, bool freeze, uint64_t until_ms)
 {
 	own_close int fd =
 		openat(dir_fd, "cgroup.events", O_RDONLY | O_CLOEXEC);
@@ -58,21 +43,21 @@ static int wait_frozen_v2(int dir_fd, bool freeze, int64_t until_ms)
 		struct pollfd p = {.fd = fd, .events = POLLPRI};
 		char text[256];
 		ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
-		int64_t left = until_ms - now_ms();
+		uint64_t now_ms = clock_now_ms();
 
 		if (n < 0)
 			return -errno;
 		text[n] = '\0';
 		if (strstr(text, want))
 			return 0;
-		if (left <= 0)
+		if (now_ms >= until_ms)
 			return -ETIMEDOUT;
-		if (poll(&p, 1, (int)left) < 0 && errno != EINTR)
+		if (poll(&p, 1, (int)(until_ms - now_ms)) < 0 && errno != EINTR)
 			return -errno;
 	}
 }
 
-static int freeze_v2(int dir_fd, bool freeze, int64_t until_ms)
+static int freeze_v2(int dir_fd, bool freeze, uint64_t until_ms)
 {
 	int r = io_write_str(dir_fd, "cgroup.freeze", freeze ? "1" : "0");
 
@@ -91,7 +76,7 @@ static bool v1_state_is(int dir_fd, const char *want)
  * v1 may stay at FREEZING as long as tasks come and go: reading the state
  * makes it look again, and sometimes only a fresh start helps.
  */
-static int freeze_v1(int dir_fd, bool freeze, int64_t until_ms)
+static int freeze_v1(int dir_fd, bool freeze, uint64_t until_ms)
 {
 	const char *want = freeze ? "FROZEN" : "THAWED";
 
@@ -100,14 +85,14 @@ static int freeze_v1(int dir_fd, bool freeze, int64_t until_ms)
 
 		if (r < 0 || v1_state_is(dir_fd, want))
 			return r;
-		if (now_ms() >= until_ms)
+		if (clock_now_ms() >= until_ms)
 			return -ETIMEDOUT;
 		if (freeze && i % FREEZE_RETRY == 0) {
 			r = io_write_str(dir_fd, "freezer.state", "THAWED");
 			if (r < 0)
 				return r;
 		}
-		sleep_ms(i < 20 ? 1 : 10);
+		clock_sleep_ms(i < 20 ? 1 : 10);
 	}
 }
 
@@ -149,7 +134,7 @@ static int not_ours(const struct cgroup *cg, const char *verb, struct err *err)
 
 static int freeze_fd(const struct cgroup_dir *d, int fd, bool freeze)
 {
-	int64_t until_ms = now_ms() + FREEZE_WAIT_MS;
+	uint64_t until_ms = clock_now_ms() + FREEZE_WAIT_MS;
 
 	return d->v2 ? freeze_v2(fd, freeze, until_ms)
 		     : freeze_v1(fd, freeze, until_ms);
@@ -267,7 +252,7 @@ static int kill_frozen(const struct cgroup *one, int dir_fd, struct err *err)
 
 	for (int i = 0; r == 0 && n > 0 && i < KILL_ROUNDS; i++) {
 		if (i > 0)
-			sleep_ms(10);
+			clock_sleep_ms(10);
 		/* what does not freeze is killed all the same */
 		if (can_freeze)
 			freeze_fd(d, dir_fd, true);

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/own.h"
 #include "shim/dns/client.h"
@@ -207,7 +208,7 @@ int clients_init(struct clients *c, struct loop *loop, const int udp_fd[2],
 		 struct err *err)
 {
 	c->loop = loop;
-	c->now_ms = loop_now_ms;
+	c->now_ms = clock_now_ms;
 	c->fn = fn;
 	c->ctx = ctx;
 	for (size_t i = 0; i < CLIENT_TCP_MAX; i++) {

@@ -30,6 +30,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/own.h"
 #include "shim/dns/forward.h"
@@ -51,7 +52,7 @@ void forward_init(struct forward *f, struct loop *loop, forward_fn *fn,
 		  void *ctx)
 {
 	f->loop = loop;
-	f->now_ms = loop_now_ms;
+	f->now_ms = clock_now_ms;
 	f->fn = fn;
 	f->ctx = ctx;
 	for (size_t i = 0; i < RESOLVER_SOCKET_N; i++)

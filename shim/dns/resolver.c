@@ -32,6 +32,7 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
 #include "shim/dns/resolver.h"
@@ -452,7 +453,7 @@ int resolver_init(struct resolver *r, int channel_fd, const int udp_fd[2],
 
 	r->broken.code = 0;
 	r->seq = 0;
-	r->now_ms = loop_now_ms;
+	r->now_ms = clock_now_ms;
 	if (getrandom(key, sizeof(key), 0) != sizeof(key))
 		return err_errno(err, errno, "get random bytes");
 	recent_init(&r->recent, key);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/base/arena.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/own.h"
 #include "runtime/base/packet.h"
 #include "runtime/policy/build.h"
@@ -32,7 +33,7 @@ static struct sockaddr_in up_addr[N_UPSTREAMS];
 
 static uint64_t now_ms(void)
 {
-	return loop_now_ms() + skew_ms;
+	return clock_now_ms() + skew_ms;
 }
 
 /* ------------------------------------------------------------- fixture */

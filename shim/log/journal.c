@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
 #include "runtime/base/json.h"
-#include "runtime/base/loop.h"
 #include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
 #include "shim/log/journal.h"
@@ -155,7 +155,7 @@ static bool coalesce(struct journal *j, uint64_t key, const struct strbuf *body,
 		     uint64_t us)
 {
 	struct journal_pending *p = find_pending(j, key);
-	uint64_t ms = loop_now_ms();
+	uint64_t ms = clock_now_ms();
 
 	if (p && ms - p->since_ms < SHIM_LOG_WINDOW_MS &&
 	    p->len == body->len) {
@@ -186,7 +186,7 @@ static bool coalesce(struct journal *j, uint64_t key, const struct strbuf *body,
 /* A denial beyond the rate is only counted. */
 static bool suppress(struct journal *j, const struct journal_record *r)
 {
-	uint64_t now = loop_now_ms() / 1000;
+	uint64_t now = clock_now_ms() / 1000;
 	uint64_t more = (now - j->second) * SHIM_LOG_PER_SECOND;
 
 	if (!decides(r) || r->verdict == LOG_ALLOW)
@@ -322,7 +322,7 @@ int journal_write(struct journal *j, const struct journal_record *r,
 
 void journal_tick(struct journal *j)
 {
-	uint64_t ms = loop_now_ms();
+	uint64_t ms = clock_now_ms();
 	struct err err = ERR_INIT;
 
 	for (unsigned int i = 0; i < SHIM_LOG_PENDING_MAX; i++) {
@@ -358,7 +358,7 @@ int journal_open(struct journal *j, int dir_fd, const char *id,
 	j->dir_fd = dir_fd;
 	j->anchor_fd = -EBADF;
 	j->n_tokens = SHIM_LOG_BURST;
-	j->second = loop_now_ms() / 1000;
+	j->second = clock_now_ms() / 1000;
 	j->max_bytes = max_bytes ? max_bytes : SHIM_LOG_FILE_BYTES;
 	if (!str_copy(j->id, sizeof(j->id), id))
 		r = err_set(err, EINVAL, "open decision log: long id");

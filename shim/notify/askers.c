@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "runtime/base/loop.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/own.h"
 #include "runtime/base/strbuf.h"
 #include "shim/notify/askers.h"
@@ -68,7 +68,7 @@ void askers_add(struct askers *a, int *sock_fd, struct sandbox_ref ref,
 			     .cookie = cookie,
 			     .fd = -EBADF,
 			     .port = port_of(*sock_fd),
-			     .since_ms = loop_now_ms() };
+			     .since_ms = clock_now_ms() };
 	describe(k, id);
 	if (k->port)
 		return;
@@ -79,7 +79,7 @@ void askers_add(struct askers *a, int *sock_fd, struct sandbox_ref ref,
 /* Newest first: ports are used again. */
 const struct asker *askers_find(struct askers *a, uint16_t port)
 {
-	uint64_t now = loop_now_ms();
+	uint64_t now = clock_now_ms();
 
 	for (unsigned int i = 0; i < ASKERS_MAX; i++) {
 		struct asker *k =
@@ -100,7 +100,7 @@ const struct asker *askers_find(struct askers *a, uint16_t port)
 
 void askers_tick(struct askers *a)
 {
-	uint64_t now = loop_now_ms();
+	uint64_t now = clock_now_ms();
 
 	for (unsigned int i = 0; i < ASKERS_MAX; i++)
 		if (now - a->asker[i].since_ms > ASKER_HOLD_MS)

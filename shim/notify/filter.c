@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/base/clock.h"
 #include "runtime/base/err.h"
-#include "runtime/base/loop.h"
 #include "runtime/base/own.h"
 #include "shim/nft/ruleset.h"
 #include "shim/notify/step.h"
@@ -23,7 +23,7 @@ static void decide(struct step *st, uint8_t proto, struct decision *ret)
 				   .names = st->name};
 	bool known;
 
-	st->n_names = resolved_find(f->resolved, st->addr.ip.b, loop_now_ms(),
+	st->n_names = resolved_find(f->resolved, st->addr.ip.b, clock_now_ms(),
 				    st->name, SHIM_NAMES_PER_ADDR,
 				    &dest.was_resolved);
 	dest.n_names = st->n_names;
@@ -51,7 +51,7 @@ static int grant(struct step *st, const struct decision *d, struct err *err)
 	struct sandbox *s = st->s;
 	bool live = sandbox_is_live(s, d->endpoint);
 	uint32_t mark = grants_mark(s->number, d->endpoint);
-	uint64_t now = loop_now_ms(), until = now;
+	uint64_t now = clock_now_ms(), until = now;
 	int r;
 
 	if (d->host)
