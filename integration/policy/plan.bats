@@ -26,7 +26,7 @@ plan()
 		--bundle "$B" "$@"
 }
 
-configs() { find "$INTEGRATION/fixture/clients/config" -name '*.json' | sort; }
+configs() { find "$TOP/runtime/oci/testdata/config" -name '*.json' | sort; }
 
 @test "every config of a client gives a plan" {
 	local file n=0
@@ -64,7 +64,7 @@ configs() { find "$INTEGRATION/fixture/clients/config" -name '*.json' | sort; }
 }
 
 @test "the host's network under a policy with egress is refused" {
-	run plan "$INTEGRATION/fixture/clients/config/podman-run-host.json" \
+	run plan "$TOP/runtime/oci/testdata/config/podman-run-host.json" \
 		--policy "$B/policy.yaml"
 	assert_failure
 	assert_output --partial network
@@ -73,7 +73,7 @@ configs() { find "$INTEGRATION/fixture/clients/config" -name '*.json' | sort; }
 @test "plan changes nothing and needs no root" {
 	local before
 	before=$(find "$B" | sort)
-	cp "$INTEGRATION/fixture/clients/config/podman-run-bridge.json" \
+	cp "$TOP/runtime/oci/testdata/config/podman-run-bridge.json" \
 		"$B/config.json"
 	plan "$B/../$(basename "$B")/config.json" 2>/dev/null || :
 	rm -f "$B/config.json"
