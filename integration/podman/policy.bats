@@ -6,7 +6,7 @@ needs root box osh policy podman nft python3
 
 prepare_file()
 {
-	online
+	online --tls
 	p images -q >/dev/null
 }
 
@@ -69,6 +69,31 @@ nothing_reached()
 	agent curl -sS -m 10 http://api.github.com/
 	assert_decision "$ID" ".verdict == \"allow\" and .kind == \"connect\" and
 		.policy.line == $(line_of 'host: api.github.com')"
+}
+
+@test "TLS to an allowed host is end to end, to another is refused" {
+	policy 'network:
+  default: deny
+  allow:
+    - host: api.github.com
+      port: 443'
+	OPTIONS=(--volume "$(internet folder)/ca.pem:/ca.pem:ro")
+	agent curl -sS -m 10 --cacert /ca.pem https://api.github.com/
+	assert_output "api here"
+	agent curl -sS -m 10 --cacert /ca.pem https://collect.example.net/
+	[ "$status" -eq 6 ]
+	agent curl -sS -m 10 --cacert /ca.pem --resolve \
+		api.github.com:443:192.31.196.77 https://api.github.com/
+	[ "$status" -eq 7 ]
+	nothing_reached collect
+}
+
+@test "the container gets no descriptor and no variable of the filter" {
+	agent sh -c 'ls /proc/self/fd; env'
+	assert_success
+	# 3 is the folder that ls reads
+	[ "$(grep -c '^[0-9]' <<<"$output")" -eq 4 ]
+	refute_output --regexp '[Pp][Rr][Oo][Xx][Yy]|OPENSHELL|OSH_'
 }
 
 @test "a host that is not listed: an error at once" {
@@ -162,6 +187,31 @@ print(urllib.request.urlopen("http://other.github.com:8080/", timeout=10)
 	assert_decision "$ID" '.reason == "port-not-allowed"'
 }
 
+@test "stop, start and restart: the policy is in force again" {
+	sleeper
+	p stop --time 0 "$ID"
+	p start "$ID"
+	run p exec "$ID" curl -sS -m 10 http://api.github.com/
+	assert_output "api here"
+	p restart --time 0 "$ID"
+	run p exec "$ID" curl -sS -m 10 http://api.github.com/
+	assert_output "api here"
+	run p exec "$ID" curl -sS -m 10 http://192.31.196.77/
+	[ "$status" -eq 7 ]
+	nothing_reached collect
+	"$OSH_RUNTIME" log --verify "$ID"
+}
+
+@test "a healthcheck and a paused container" {
+	OPTIONS=(--health-cmd 'curl -sS -m 10 http://api.github.com/'
+		--health-interval disable)
+	sleeper
+	p healthcheck run "$ID"
+	p pause "$ID"
+	p unpause "$ID"
+	p healthcheck run "$ID"
+}
+
 @test "exec can't leave the policy: privileged, another user, raw sockets" {
 	sleeper
 	run p exec --privileged "$ID" curl -sS -m 10 http://192.31.196.77/
@@ -206,8 +256,10 @@ print(urllib.request.urlopen("http://other.github.com:8080/", timeout=10)
 	assert_success
 	local line
 	for line in "${lines[@]}"; do
+		[[ $line == Cap* ]] || continue
 		[ "$((16#${line##*[[:space:]]} & 0x283000))" -eq 0 ]
 	done
+	[[ $output == *CapBnd* ]]
 }
 
 @test "--privileged does not void the filter" {
