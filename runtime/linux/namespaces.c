@@ -198,22 +198,6 @@ int ns_net_cookie(uint64_t *ret, struct err *err)
 	return 0;
 }
 
-int ns_net_cookie_of(int ns_fd, uint64_t *ret, struct err *err)
-{
-	own_close int own_fd =
-		openat(AT_FDCWD, "/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-	int r;
-
-	if (own_fd < 0)
-		return err_errno(err, errno, "open /proc/self/ns/net");
-	if (setns(ns_fd, CLONE_NEWNET) < 0)
-		return err_errno(err, errno, "join the network namespace");
-	r = ns_net_cookie(ret, err);
-	if (setns(own_fd, CLONE_NEWNET) < 0)
-		return err_errno(err, errno, "leave the network namespace");
-	return r;
-}
-
 /* -------------------------------------------------------------------- time */
 
 int ns_time_begin(const struct ns_time_offset *offsets, size_t n,

@@ -93,8 +93,6 @@ pid_t ns_clone_sibling(unsigned int flags, int cgroup_fd, struct err *err);
 /* The cookie of our network namespace (SO_NETNS_COOKIE), unlike its inode
  * never used twice. */
 int ns_net_cookie(uint64_t *ret, struct err *err);
-/* Of another one, by going there and back: for a process with one thread. */
-int ns_net_cookie_of(int ns_fd, uint64_t *ret, struct err *err);
 
 /* One line of /proc/PID/timens_offsets (time_namespaces(7)). */
 struct ns_time_offset {

@@ -70,11 +70,6 @@ static const struct row *find(const struct row *t, size_t n, const char *name)
 	return NULL;
 }
 
-const char *scheduler_policy_name(size_t i)
-{
-	return i < N_ELEMENTS(policies) ? policies[i].name : NULL;
-}
-
 int scheduler_set(const struct scheduler_spec *s, struct err *err)
 {
 	struct attr a = {

@@ -34,7 +34,4 @@ int scheduler_set_affinity(const char *cpus, struct err *err);
  */
 int scheduler_reset_affinity(struct err *err);
 
-/* Rows for `features` and tests; NULL past the end. */
-const char *scheduler_policy_name(size_t i);
-
 #endif
