@@ -47,36 +47,6 @@ manual()
 	done
 }
 
-@test "osh-runtime.8 has every command and option, and every row of the host configuration" {
-	is_osh && [ -x "$OSH_RUNTIME" ] || skip "build it: make"
-	local page=$TOP/runtime/cmd/osh-runtime.8 command word
-	words() { grep -oE '(^|[ ,])--?[a-z][a-z-]*( |,|$)' | tr -d ', '; }
-	has()
-	{
-		manual "$page" | grep -qE -- "(^|[^a-z-])$1([^a-z-]|$)" ||
-			fail "osh-runtime.8 lacks $1"
-	}
-	for word in $("$OSH_RUNTIME" --help | sed -n '/^options:/,$p' | words); do
-		case $word in -h | -v) ;; *) has "$word" ;; esac
-	done
-	for command in $("$OSH_RUNTIME" --help |
-		sed -nE '/^commands:/,/^options:/s/^   ([a-z]+) .*/\1/p'); do
-		has "$command"
-		for word in $("$OSH_RUNTIME" "$command" --help | grep '^   -' |
-			cut -c 1-32 | words); do
-			has "$word"
-		done
-	done
-	for word in $(sed -nE 's/^\tDECODE_ROW\(struct host_[a-z]+, [a-z_]+, "([a-z_]+)".*/\1/p' \
-		"$TOP/runtime/oci/host_config.c"); do
-		has "$word"
-	done
-	for word in $(sed -nE 's/.*\{?"([a-z-]+)", HOST_.*/\1/p' \
-		"$TOP/runtime/oci/host_config.c"); do
-		has "$word"
-	done
-}
-
 @test "the examples of the manual are policies" {
 	[ -x "$OSH_POLICY" ] || skip "needs $OSH_POLICY: build it by make"
 	manual osh-policy.yaml.5 |
