@@ -10,6 +10,7 @@
  *					SHIM_RESOLVER_STARTS_MAX in the window
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,6 +30,7 @@ enum {
 	MESSAGES_PER_TURN = 16,
 	/* more than a channel's buffer holds */
 	MESSAGES_PER_DRAIN = 1024,
+	END_MS = 250, /* between two messages of one that is to end */
 };
 
 union message {
@@ -389,4 +391,32 @@ void dnslink_drain(struct dnslink *d)
 	d->busy = true;
 	take_messages(d, MESSAGES_PER_DRAIN);
 	d->busy = false;
+}
+
+bool dnslink_end(struct dnslink *d)
+{
+	struct pollfd pfd = { .fd = d->fd, .events = POLLIN };
+
+	if (d->state != DNSLINK_GIVEN_UP) {
+		d->state = DNSLINK_GIVEN_UP;
+		loop_arm(d->loop, d->timer, 0, 0);
+		loop_remove(d->loop, d->source);
+	}
+	if (d->fd < 0)
+		return true;
+	(void)shutdown(d->fd, SHUT_WR);
+	for (unsigned int i = 0; i < MESSAGES_PER_DRAIN; i++) {
+		union message m;
+		size_t n_fds;
+		int none;
+
+		if (poll(&pfd, 1, END_MS) != 1)
+			return false;
+		if (packet_recv(d->fd, &m, sizeof(m), &none, 0, &n_fds,
+				MSG_DONTWAIT) <= 0) {
+			d->fd = close_fd(d->fd);
+			return true;
+		}
+	}
+	return false;
 }

@@ -62,5 +62,12 @@ void dnslink_remove(struct dnslink *d, struct sandbox_ref ref);
  * its last records are its own. Within a callback of the link: nothing.
  */
 void dnslink_drain(struct dnslink *d);
+/*
+ * End the resolver for good. True when its connections are closed: until then
+ * their other ends may be orphans of the sandbox's, which the kernel would go
+ * on sending to where the agent meant them, once nothing redirects them. Waits
+ * a moment; may be called again.
+ */
+bool dnslink_end(struct dnslink *d);
 
 #endif

@@ -63,6 +63,11 @@ enum {
 	/* And at the end of a container. */
 	SHIM_NFLOG_LAST = 1024,
 
+	/* How long the sockets of a container that has ended may go on sending
+	 * what its processes left them; what is open then is aborted. A client
+	 * that deletes the container does not wait for that. */
+	SHIM_DRAIN_MS = 10000,
+
 	/* Records alike within this time become one with a count. */
 	SHIM_LOG_WINDOW_MS = 1000,
 	/* Kinds of records that are being counted, of one container; the next

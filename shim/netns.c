@@ -97,7 +97,7 @@ static int port_of(int fd, uint16_t *ret)
 	return 0;
 }
 
-static void close_listening(struct netns *n)
+void netns_close_listening(struct netns *n)
 {
 	for (unsigned int i = 0; i < RESOLVER_SOCKET_N; i++)
 		n->listen_fd[i] = close_fd(n->listen_fd[i]);
@@ -135,7 +135,7 @@ static int open_listening(struct netns *n, struct err *err)
 	int r = -EADDRINUSE;
 
 	for (unsigned int i = 0; r == -EADDRINUSE && i < PORT_TRIES; i++) {
-		close_listening(n);
+		netns_close_listening(n);
 		r = try_listening(n, err);
 	}
 	return r;
@@ -169,6 +169,8 @@ static int open_netlink(struct netns *n, struct err *err)
 
 	if (r == 0)
 		r = nflog_open(&n->packets, RULESET_LOG_GROUP, err);
+	if (r == 0)
+		r = netlink_open(&n->diag, NETLINK_SOCK_DIAG, err);
 	return r;
 }
 

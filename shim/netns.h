@@ -17,7 +17,7 @@ struct err;
 
 struct netns {
 	uint64_t cookie;
-	struct netlink nft, packets;
+	struct netlink nft, packets, diag;
 	int probe4_fd, probe6_fd; /* unmarked UDP; the second may be absent */
 	/* by enum resolver_socket_kind; -EBADF where there is no IPv6 */
 	int listen_fd[RESOLVER_SOCKET_N];
@@ -32,5 +32,8 @@ struct netns {
  * the process is in that namespace.
  */
 int netns_open(struct netns *n, int netns_fd, int proc_fd, struct err *err);
+
+/* The resolver's listening sockets: who waits to be accepted is refused. */
+void netns_close_listening(struct netns *n);
 
 #endif

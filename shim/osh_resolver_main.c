@@ -126,13 +126,26 @@ static int run(struct err *err)
 	return r < 0 ? r : resolver_run(&resolver, err);
 }
 
+/* Before the channel is closed: the shim waits for that (shim/dnslink.h). */
+static void end_clients(void)
+{
+	static const int listening[] = { RESOLVER_FD_UDP4, RESOLVER_FD_UDP6,
+					 RESOLVER_FD_TCP4, RESOLVER_FD_TCP6 };
+
+	clients_done(&resolver.clients);
+	for (size_t i = 0; i < N_ELEMENTS(listening); i++)
+		(void)close(listening[i]);
+}
+
 int main(void)
 {
 	struct err err = ERR_INIT;
 	int r = run(&err);
 
-	if (r == -EPIPE) /* the shim has ended, and so does this */
+	if (r == -EPIPE) { /* the shim has ended, and so does this */
+		end_clients();
 		return 0;
+	}
 	say(&err);
 	return 1;
 }

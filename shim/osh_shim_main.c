@@ -121,6 +121,7 @@ static const struct confine_call calls[] = {
 	{ .nr = SYS_brk },
 	{ .nr = SYS_getrandom },
 	/* the end */
+	{ .nr = SYS_shutdown },
 	{ .nr = SYS_flock },
 	{ .nr = SYS_unlinkat },
 	{ .nr = SYS_exit_group },

@@ -16,11 +16,13 @@
 #include "shim/nft/elements.h"
 #include "shim/nft/nflog.h"
 #include "shim/nft/ruleset.h"
+#include "shim/nft/sockdiag.h"
 #include "shim/server.h"
 #include "shim/server_conn.h"
 
 enum {
 	TICK_MS = 1000,
+	DRAIN_TICK_MS = 200,
 	/* A create that started this shim and died before ATTACH. */
 	FIRST_ATTACH_MS = 5000,
 };
@@ -158,16 +160,42 @@ int server_set_upstreams(struct server *s, struct err *err)
 
 /* ------------------------------------------------------------ life */
 
-void server_forget(struct server *s, struct sandbox_ref ref)
+static struct sockdiag_which sockets_of(const struct server *s,
+					const struct sandbox *box)
+{
+	return (struct sockdiag_which){
+		.number = box->number,
+		.last = sandboxes_count(&s->sandboxes) == 1,
+	};
+}
+
+/*
+ * What is still open would outlive the rules that bind it: a segment that was
+ * dropped is sent again, by a socket that nobody owns any more.
+ */
+static void abort_sockets(struct server *s, struct sandbox *box)
 {
 	struct err err = ERR_INIT;
 
-	if (!sandbox_get(&s->sandboxes, ref))
+	if (sockdiag_destroy(&s->netns.diag, sockets_of(s, box), &err) < 0) {
+		s->keep_table = true;
+		sandbox_note(box, LOG_FINDING, REASON_SHIM_ERROR,
+			     "the table stays: %s", err.text);
+	}
+}
+
+void server_forget(struct server *s, struct sandbox_ref ref)
+{
+	struct sandbox *box = sandbox_get(&s->sandboxes, ref);
+	struct err err = ERR_INIT;
+
+	if (!box)
 		return;
 	/* what was dropped or asked before is this container's to record */
 	dnslink_drain(&s->dns);
 	nflog_read(&s->netns.packets, SHIM_NFLOG_LAST, on_packet, s,
 		   &s->n_packets_lost);
+	abort_sockets(s, box);
 	listeners_drop(&s->listeners, ref);
 	askers_forget(&s->filter.askers, ref);
 	dnslink_remove(&s->dns, ref);
@@ -176,9 +204,36 @@ void server_forget(struct server *s, struct sandbox_ref ref)
 	(void)server_set_upstreams(s, &err);
 }
 
+/* Once its sockets have sent what they had, or have had their time. */
+static void forget_when_sent(struct server *s, struct sandbox_ref ref)
+{
+	struct sandbox *box = sandbox_get(&s->sandboxes, ref);
+	struct err err = ERR_INIT;
+
+	if (sockdiag_busy(&s->netns.diag, sockets_of(s, box), &err) == 0 ||
+	    clock_now_ms() - box->ended_ms >= SHIM_DRAIN_MS)
+		server_forget(s, ref);
+}
+
 static void on_last_listener(void *ctx, struct sandbox_ref ref)
 {
-	server_forget(ctx, ref);
+	struct server *s = ctx;
+	struct sandbox *box = sandbox_get(&s->sandboxes, ref);
+
+	box->ended = true;
+	box->ended_ms = clock_now_ms();
+	forget_when_sent(s, ref);
+}
+
+static void forget_ended(struct server *s)
+{
+	for (uint32_t i = 0; i < SHIM_CONTAINERS_MAX; i++) {
+		struct sandbox *box = &s->sandboxes.sandbox[i];
+
+		if (box->used && box->ended)
+			forget_when_sent(s, (struct sandbox_ref){
+						    i, box->generation });
+	}
 }
 
 static bool in_use(const struct server *s)
@@ -200,7 +255,12 @@ static bool try_end(struct server *s)
 
 	if (in_use(s) || flock(s->dir_fd, LOCK_EX | LOCK_NB) < 0)
 		return false;
-	if (ruleset_delete(&s->netns.nft, &err) < 0) {
+	if (!dnslink_end(&s->dns)) {
+		flock(s->dir_fd, LOCK_UN);
+		return false;
+	}
+	netns_close_listening(&s->netns);
+	if (!s->keep_table && ruleset_delete(&s->netns.nft, &err) < 0) {
 		/* a table that can't be removed keeps the namespace shut */
 		flock(s->dir_fd, LOCK_UN);
 		return false;
@@ -219,7 +279,8 @@ static bool is_idle(const struct server *s)
 		return false;
 	for (unsigned int i = 0; i < SHIM_CONTAINERS_MAX; i++)
 		if (s->sandboxes.sandbox[i].used &&
-		    !journal_is_idle(&s->sandboxes.sandbox[i].journal))
+		    (s->sandboxes.sandbox[i].ended ||
+		     !journal_is_idle(&s->sandboxes.sandbox[i].journal)))
 			return false;
 	for (unsigned int i = 0; i < SHIM_CONNECTIONS_MAX; i++)
 		if (s->connection[i].fd >= 0)
@@ -249,17 +310,22 @@ static void tick(struct server *s)
 
 static int loop(struct server *s, struct err *err)
 {
-	uint64_t last_ms = clock_now_ms();
+	uint64_t second_ms = clock_now_ms(), drain_ms = second_ms;
 
 	for (;;) {
 		uint64_t now;
-		int r = loop_once(&s->loop, is_idle(s) ? -1 : TICK_MS / 4, err);
+		int r = loop_once(&s->loop, is_idle(s) ? -1 : DRAIN_TICK_MS,
+				  err);
 
 		if (r < 0)
 			return r;
 		now = clock_now_ms();
-		if (now - last_ms >= TICK_MS) {
-			last_ms = now;
+		if (now - drain_ms >= DRAIN_TICK_MS) {
+			drain_ms = now;
+			forget_ended(s);
+		}
+		if (now - second_ms >= TICK_MS) {
+			second_ms = now;
 			tick(s);
 		}
 		if ((s->visited || now - s->started_ms >= FIRST_ATTACH_MS) &&

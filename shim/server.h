@@ -53,6 +53,7 @@ struct server {
 	uint64_t started_ms;
 	bool visited; /* a connection has ended: the first is no longer awaited */
 	uint64_t n_packets_lost;
+	bool keep_table; /* some socket could not be aborted */
 };
 
 /*

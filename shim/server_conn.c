@@ -119,6 +119,7 @@ static int on_attach(struct server *s, struct connection *c, union request *m,
 		     int *fds, size_t n_fds, struct err *err)
 {
 	const struct shim_attach *a = &m->attach;
+	struct sandbox *old;
 	struct sandbox_ref ref;
 	int r;
 
@@ -129,6 +130,10 @@ static int on_attach(struct server *s, struct connection *c, union request *m,
 			       a->version, SHIM_PROTO_VERSION);
 	if (!attach_ok(a) || sandbox_get(&s->sandboxes, c->creates))
 		return err_set(err, EINVAL, "attach: malformed request");
+	/* one of that name that has ended gives way to its successor */
+	old = sandbox_find(&s->sandboxes, a->id, &ref);
+	if (old && old->ended)
+		server_forget(s, ref);
 	r = sandbox_attach(&s->sandboxes, a, take_fd(&fds[0]),
 			   take_fd(&fds[1]),
 			   n_fds > 2 ? take_fd(&fds[2]) : -EBADF, &ref, err);
@@ -272,6 +277,10 @@ static int on_listener(struct server *s, struct connection *c,
 	(void)n_fds;
 	if (!box)
 		return -err->code;
+	if (box->ended)
+		return err_set(err, ESRCH, "serve a listener: container %s "
+					   "has ended",
+			       box->id);
 	r = listeners_add(&s->listeners, take_fd(&fds[0]), ref, m->rq.pid,
 			  err);
 	if (r == 0)

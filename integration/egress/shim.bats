@@ -359,6 +359,77 @@ print(socket.create_connection(('$own', 7000), 3).recv(100))" \
 	left_nothing
 }
 
+# slow_server: takes a connection, and reads it a second later.
+slow_server()
+{
+	"$INTERNET" exec $NET api /usr/bin/python3 -c '
+import socket, time
+l = socket.socket(); l.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+l.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+l.bind(("192.31.196.10", 444)); l.listen()
+print("listening", flush=True)
+c, a = l.accept(); time.sleep(1); n = 0
+while d := c.recv(65536): n += len(d)
+print("got", n, flush=True)' >"$WORK/server" 2>&1 3>&- 4>&- &
+	wait_for grep -q listening "$WORK/server"
+}
+
+@test "what a process sent before its end arrives" {
+	policy <<-'EOF'
+	network:
+	  default: deny
+	  allow:
+	    - host: 192.31.196.10
+	      port: 444
+	EOF
+	slow_server
+	agent '/usr/bin/python3 -c "
+import os, socket
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+s.connect((\"192.31.196.10\", 444)); s.setblocking(False)
+assert s.send(bytes(200000)) == 200000
+os._exit(0)"'
+	assert_success
+	wait_for grep -q "got 200000" "$WORK/server"
+	left_nothing
+}
+
+# A segment with a routing header is dropped without an answer: the connection
+# waits, and tries again. Not after the table has gone.
+@test "what was dropped is not sent again at the end" {
+	policy <<-'EOF'
+	network:
+	  default: deny
+	  allow:
+	    - host: 2001:4:112::10
+	      port: 80
+	EOF
+	"$INTERNET" reset $NET
+	local i
+	for i in 1 2 3; do
+		agent '/usr/bin/python3 -c "
+import os, socket, time
+a = socket.inet_pton(socket.AF_INET6, \"2001:4:112::10\")
+e = socket.inet_pton(socket.AF_INET6, \"2001:4:112::66\")
+route = bytes([0, 4, 4, 1, 1, 0, 0, 0]) + a + e
+began, kept = time.time(), []
+for i in range(500):
+    s = socket.socket(socket.AF_INET6, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    s.setsockopt(socket.IPPROTO_IPV6, 57, route)
+    try: s.connect((\"2001:4:112::10\", 80))
+    except BlockingIOError: kept.append(s)
+assert len(kept) == 500
+# the first of them try again about now
+time.sleep(max(0, began + 1.0 + 0.02 * '$i' - time.time()))
+os._exit(0)"'
+		assert_success
+		left_nothing
+	done
+	[ "$("$INTERNET" counter $NET evil)" -eq 0 ]
+	[ "$("$INTERNET" counter $NET api)" -eq 0 ]
+}
+
 @test "two containers of one namespace, each with its own policy" {
 	policy other <<-'EOF'
 	network:

@@ -18,7 +18,7 @@ struct netlink {
 	uint32_t portid, seq;
 };
 
-/* @bus is NETLINK_NETFILTER, say. */
+/* @bus is NETLINK_NETFILTER or NETLINK_SOCK_DIAG. */
 int netlink_open(struct netlink *nl, int bus, struct err *err);
 void netlink_close(struct netlink *nl);
 static inline int netlink_fd(const struct netlink *nl)

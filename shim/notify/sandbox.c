@@ -173,7 +173,7 @@ static int fill(struct sandbox *s, const struct shim_attach *a, int *policy_fd,
 {
 	int r;
 
-	s->committed = false;
+	s->committed = s->ended = false;
 	s->inbound = (enum shim_inbound)a->inbound;
 	s->deny_all = a->deny_all;
 	s->has_ceiling = *ceiling_fd >= 0;

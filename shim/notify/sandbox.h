@@ -37,6 +37,9 @@ struct sandbox_policy {
 
 struct sandbox {
 	bool used, committed;
+	/* Its last task is gone; its sockets may still have what to send. */
+	bool ended;
+	uint64_t ended_ms;
 	uint32_t generation;
 	char id[SHIM_ID_BYTES];
 	char source[SHIM_TEXT_BYTES];
