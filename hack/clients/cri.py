@@ -8,10 +8,11 @@
 Debian has no crictl, and no copy of the interface's .proto file. But every
 containerd carries the schema, as a gzipped FileDescriptorProto that the Go
 protobuf library registers at its start: it is read from there, so that the
-client always speaks the version of the daemon under test. Needs Debian's
-python3-grpcio and python3-protobuf, nothing generated.
+client always speaks the version of the daemon under test, and kept beside the
+socket. Needs Debian's python3-grpcio and python3-protobuf, nothing generated.
 """
 import json
+import os
 import sys
 import zlib
 
@@ -43,6 +44,20 @@ def find_schema(binary, package):
     raise SystemExit(f"cri.py: no schema of {package} in {binary}")
 
 
+def load_schema(binary, package, kept):
+    """The same, from the file @kept where an earlier call left it."""
+    schema = descriptor_pb2.FileDescriptorProto()
+    try:
+        with open(kept, "rb") as file:
+            schema.ParseFromString(file.read())
+    except OSError:
+        schema = find_schema(binary, package)
+        with open(f"{kept}.{os.getpid()}", "wb") as file:
+            file.write(schema.SerializeToString())
+        os.rename(file.name, kept)
+    return schema
+
+
 def strip_options(message):
     """Drop the options, whose gogoproto extensions are not registered."""
     is_map = message.options.map_entry
@@ -59,7 +74,7 @@ class Cri:
     """One connection: call("RunPodSandbox", {...}) -> dict."""
 
     def __init__(self, sock, binary="/usr/bin/containerd"):
-        schema = find_schema(binary, "runtime.v1")
+        schema = load_schema(binary, "runtime.v1", f"{sock}.schema")
         del schema.dependency[:]
         schema.ClearField("options")
         for message in schema.message_type:
