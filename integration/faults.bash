@@ -195,7 +195,30 @@ delete_at_every_call()
 	[ "$(wc -l <"$BUNDLE/points")" -ge 10 ]
 }
 
-# in_background COMMAND...: its pid in JOB, what it says in $BUNDLE/$1.
+# exec_at_every_call: killed there, nothing of it stays in the container.
+exec_at_every_call()
+{
+	local call n
+	local exec=(exec "$ID" /bin/true)
+	running
+	everything >"$BUNDLE/before"
+	points "${exec[@]}" >"$BUNDLE/points"
+	while read -r call n; do
+		TRACE=(-e "trace=$call" -e "inject=$call:signal=KILL:when=$n")
+		traced "${exec[@]}"
+		case $status in
+		0 | 137) ;;
+		*) fail "$call $n: status $status: $(cat "$BUNDLE/out")" ;;
+		esac
+		# the child ends when it finds its parent gone
+		wait_for nothing_new
+	done <"$BUNDLE/points"
+	[ "$(wc -l <"$BUNDLE/points")" -ge 5 ]
+	run rt exec "$ID" /bin/echo well
+	assert_output well
+}
+
+# in_background NAME COMMAND...: its pid in JOB, what it says in $BUNDLE/$1.
 in_background()
 {
 	local out=$BUNDLE/$1

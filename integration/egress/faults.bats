@@ -68,6 +68,25 @@ other()
 	delete_at_every_call
 }
 
+@test "exec is killed at any of its calls: nothing of it stays" {
+	exec_at_every_call
+}
+
+@test "create is killed while the policy is compiled: nothing left" {
+	local n
+	remember
+	for n in 1 2 3; do
+		# a text that is in no cache
+		policy "network: {default: deny} # $n $BOX_ID"
+		under_policy
+		TRACE=(-e trace=poll -e "inject=poll:signal=KILL:when=$n")
+		traced create --bundle "$BUNDLE" "$ID"
+		assert_equal "$n: $status" "$n: 137"
+		rt delete --force "$ID"
+		assert_nothing_new "create killed at poll $n"
+	done
+}
+
 @test "two creates of one id at once: one wins, nothing left of the other" {
 	creates_at_once
 }

@@ -62,6 +62,10 @@ full_config()
 	delete_at_every_call
 }
 
+@test "exec is killed at any of its calls: nothing of it stays" {
+	exec_at_every_call
+}
+
 @test "two creates of one id at once: one wins, nothing left of the other" {
 	creates_at_once
 }

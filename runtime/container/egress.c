@@ -22,6 +22,9 @@
 #include "runtime/linux/cgroup_procs.h"
 #include "runtime/linux/namespaces.h"
 
+/* More than a shim gives its resolver to take a policy (ATTACH). */
+enum { ANSWER_WAIT_S = 30 };
+
 /* ------------------------------------------------------------- messages */
 
 union control {
@@ -74,6 +77,10 @@ static int receive_reply(int fd, enum shim_op op, struct shim_reply *ret,
 	do {
 		n = recvmsg(fd, &h, MSG_CMSG_CLOEXEC);
 	} while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EAGAIN)
+		return err_set(err, ETIMEDOUT,
+			       "hear from osh-shim: no answer within %d s",
+			       ANSWER_WAIT_S);
 	/* reset: it ended without having read all that we said */
 	if (n < 0 && errno != ECONNRESET)
 		return err_errno(err, errno, "hear from osh-shim");
@@ -137,6 +144,7 @@ static int socket_address(int folder_fd, struct sockaddr_un *ret)
 
 static int try_connect(struct egress *e, struct err *err)
 {
+	static const struct timeval wait = { .tv_sec = ANSWER_WAIT_S };
 	own_close int fd = -EBADF;
 	struct sockaddr_un sa;
 
@@ -154,6 +162,8 @@ static int try_connect(struct egress *e, struct err *err)
 				       "running");
 		return err_errno(err, code, "connect to osh-shim");
 	}
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) < 0)
+		return err_errno(err, errno, "limit the wait for osh-shim");
 	e->conn_fd = take_fd(&fd);
 	return 0;
 }
