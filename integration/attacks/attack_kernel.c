@@ -51,14 +51,16 @@ static enum verdict bpf(const struct scene *s)
 	return say(THROUGH, "bpf");
 }
 
-/* Root of the namespace's owner may set these without any capability. */
+/* Root of the namespace's owner may set these without any capability. This one
+ * makes answers carry the mark of what they answer. */
 static enum verdict sysctl(const struct scene *s)
 {
-	int fd = open("/proc/sys/net/ipv4/ip_forward", O_WRONLY | O_CLOEXEC);
+	int fd =
+		open("/proc/sys/net/ipv4/fwmark_reflect", O_WRONLY | O_CLOEXEC);
 
 	(void)s;
 	if (fd < 0)
-		return failed("/proc/sys/net/ipv4/ip_forward");
+		return failed("/proc/sys/net/ipv4/fwmark_reflect");
 	if (write(fd, "1", 1) != 1)
 		return failed("write");
 	return say(THROUGH, "the machine's network is ours to set");

@@ -85,11 +85,24 @@ static bool set_key(struct scene *scene, const struct key *key, char *value)
 /* ask=NAME: as a program that means to connect to it would. */
 static bool ask(const char *name)
 {
+	static const int types[] = {1, 28}; /* A, AAAA */
 	struct sockaddr_in server;
-	struct in_addr addr;
+	uint8_t buf[512];
+	bool answered = dns_server(&server);
 
-	return dns_server(&server) &&
-	       dns_ask(&server, SOCK_DGRAM, name, &addr) == 0;
+	for (int i = 0; i < 2 && answered; i++) {
+		size_t len = dns_message(buf, sizeof(buf), 1, name, NULL);
+		int fd = new_socket(AF_INET, SOCK_DGRAM, 0);
+
+		buf[len - 3] = (uint8_t)types[i];
+		answered = connect(fd, (const void *)&server, sizeof(server)) ==
+				   0 &&
+			   send(fd, buf, len, 0) == (ssize_t)len &&
+			   recv(fd, buf, sizeof(buf), 0) > 12 &&
+			   (buf[3] & 15) == 0;
+		close(fd);
+	}
+	return answered;
 }
 
 static bool set(struct scene *scene, char *argument)

