@@ -136,6 +136,22 @@ prepare()
 	assert_output --partial "22 77"
 }
 
+@test "exec in the foreground has the size of the caller's terminal" {
+	config '.process.terminal = false'
+	running
+	cat >"$BUNDLE/go" <<-END
+	#!/bin/bash
+	stty rows 23 cols 78
+	exec "$OSH_RUNTIME" --root "$STATE" $(is_osh &&
+		echo --host-config "$(plain_host_config)") \
+		exec --tty "$ID" stty size
+	END
+	chmod +x "$BUNDLE/go"
+	run command script -q -e -c "$BUNDLE/go" /dev/null </dev/null
+	assert_success
+	assert_output --partial "23 78"
+}
+
 @test "/dev/console is the terminal and /dev/tty works" {
 	console
 	script 'echo by console >/dev/console; echo by tty >/dev/tty'

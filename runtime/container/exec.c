@@ -188,6 +188,9 @@ static int make_terminal(struct exec *x, int *ret_slave_fd, struct err *err)
 	if (x->process->console_size) {
 		rows = (uint16_t)x->process->console_size->height;
 		columns = (uint16_t)x->process->console_size->width;
+	} else {
+		/* in the foreground: right before the program looks */
+		terminal_size(STDIN_FILENO, &rows, &columns);
 	}
 	root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd < 0)

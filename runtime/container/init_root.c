@@ -181,6 +181,9 @@ static int make_terminal(struct init_root *ir, const struct launch *l,
 	if (p->console_size) {
 		rows = (uint16_t)p->console_size->height;
 		columns = (uint16_t)p->console_size->width;
+	} else {
+		/* in the foreground: right before the program looks */
+		terminal_size(STDIN_FILENO, &rows, &columns);
 	}
 	r = terminal_open(ir->root_fd, rows, columns, &t, err);
 	if (r == 0)

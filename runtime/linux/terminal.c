@@ -46,6 +46,15 @@ static int open_ptmx(int root_fd, int *ret_fd, struct err *err)
 	return 0;
 }
 
+void terminal_size(int fd, uint16_t *ret_rows, uint16_t *ret_columns)
+{
+	struct winsize size = {0};
+
+	(void)ioctl(fd, TIOCGWINSZ, &size);
+	*ret_rows = size.ws_row;
+	*ret_columns = size.ws_col;
+}
+
 static int set_size(int master_fd, uint16_t rows, uint16_t columns,
 		    struct err *err)
 {

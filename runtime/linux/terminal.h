@@ -31,6 +31,9 @@ struct terminal {
 
 void terminal_done(struct terminal *t);
 
+/* The size of the terminal behind @fd; 0 and 0 when it is none. */
+void terminal_size(int fd, uint16_t *ret_rows, uint16_t *ret_columns);
+
 /*
  * A new pair from /dev/pts beneath @root_fd, which must be a devpts. Does not
  * become the controlling terminal. @rows and @columns may be 0: unchanged.
