@@ -14,7 +14,7 @@
  *	dial_from_host: false
  *	log:
  *	  dir: /var/log/osh-runtime
- *	  max_bytes: 10485760
+ *	  max_bytes: 16777216
  *	  max_files: 8
  *	credentials: ...		# kept; see below
  *
