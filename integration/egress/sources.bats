@@ -258,3 +258,17 @@ refused()
 	refute grep -q '^DENY  b' "$BUNDLE/log"
 	grep -q 192.31.196.77 "$BUNDLE/log"
 }
+
+@test "log takes its options on both sides of the id" {
+	annotate ai.openshell.policy "$(cat "$BUNDLE/allow.yaml")"
+	reaches
+	run rt log "$ID" --format json
+	assert_success
+	jq -e .seq <<<"${lines[0]}" >/dev/null
+	run rt log --format json "$ID"
+	assert_success
+	run rt log "$ID" --verify
+	assert_success
+	run rt log "$ID" more
+	assert_failure
+}

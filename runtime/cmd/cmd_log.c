@@ -245,9 +245,10 @@ int cmd_log(struct cmd_global *g, int argc, char **argv)
 	struct reader r = { .dir_fd = -EBADF };
 	struct log_options o = { 0 };
 	struct err err;
-	int i = cmd_parse(g, "log", argc, argv, &o, 1, 1), e;
+	int i = cmd_parse(g, "log", argc, argv, &o, 1, -1), e;
 
-	if (i < 0)
+	/* options may stand on both sides of the ID */
+	if (i < 0 || cmd_parse(g, "log", argc - i, argv + i, &o, 0, 0) < 0)
 		return 1;
 	r.json = o.format && str_eq(o.format, "json");
 	if (o.format && !r.json && !str_eq(o.format, "text"))
