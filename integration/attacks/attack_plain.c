@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static enum verdict target(const struct scene *s)
@@ -83,6 +84,41 @@ static enum verdict metadata(const struct scene *s)
 	return connect_to(s, fd, &addr, sizeof(addr));
 }
 
+/* So many tries at once that somebody who decides might lose count. */
+static void hammer(const struct scene *s)
+{
+	int64_t end = now_us() + 2 * 1000000;
+
+	while (now_us() < end) {
+		int fd = new_socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+		connect(fd, (const void *)&s->target4, sizeof(s->target4));
+		close(fd);
+	}
+}
+
+static enum verdict flood(const struct scene *s)
+{
+	enum { CHILDREN = 64 };
+	pid_t child[CHILDREN];
+	enum verdict verdict;
+
+	for (int i = 0; i < CHILDREN; i++) {
+		child[i] = fork();
+		if (child[i] == 0) {
+			hammer(s);
+			_exit(0);
+		}
+	}
+	verdict = target(s);
+	for (int i = 0; i < CHILDREN; i++)
+		waitpid(child[i], NULL, 0);
+	/* what is allowed must be so again */
+	if (reach_allowed(s) != THROUGH)
+		return say(UNTRIED, "the allowed host is out of reach now");
+	return verdict == THROUGH ? verdict : target(s);
+}
+
 const struct attack attack_plain = {
 	"plain",
 	(const struct mode[]){{"target", target},
@@ -91,5 +127,6 @@ const struct attack attack_plain = {
 			      {"address", address},
 			      {"bait", bait},
 			      {"metadata", metadata},
+			      {"flood", flood},
 			      {0}},
 };

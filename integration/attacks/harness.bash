@@ -43,6 +43,13 @@ POLICY='network:
       port: 80
 '
 
+POLICY_OF_A_PATTERN='network:
+  default: deny
+  allow:
+    - host: "*.example.org"
+      port: 80
+'
+
 # The same for one binary only.
 POLICY_OF_ONE='network:
   default: deny
@@ -54,26 +61,26 @@ POLICY_OF_ONE='network:
 
 # ---------------------------------------------------------------- the stage
 
-# The program, made once for all files that run it.
+# The program, made once for all files that run it, and anew for other sources.
 build_attack()
 {
-	local folder=${OSH_TEST_DIR:-/var/tmp/osh-test}/attack source
+	local folder=${OSH_TEST_DIR:-/var/tmp/osh-test}/attack sum program
+	sum=$(cat "$INTEGRATION"/attacks/attack*.[ch] | sha256sum)
+	program=$folder/${sum%% *}
 	mkdir -p "$folder"
-	exec 9>"$folder/lock"
-	flock 9
-	for source in "$INTEGRATION"/attacks/attack*.[ch]; do
-		[ "$folder/attack" -nt "$source" ] && continue
-		gcc -std=gnu11 -O1 -static -pthread -o "$folder/attack.new" \
-			"$INTEGRATION"/attacks/attack*.c
-		mv "$folder/attack.new" "$folder/attack"
-		break
-	done
-	cp "$folder/attack" "$OSH_BOX/attack"
-	exec 9>&-
+	(
+		flock 9
+		if [ ! -x "$program" ]; then
+			find "$folder" -type f -not -name lock -delete
+			gcc -std=gnu11 -O1 -static -pthread \
+				-o "$program.new" "$INTEGRATION"/attacks/attack*.c
+			mv "$program.new" "$program"
+		fi
+		cp "$program" "$OSH_BOX/attack"
+	) 9>"$folder/lock"
 }
 
-# The text of files begins with `needs`: what prepare_file does is for those
-# machines that have it all.
+# Run by lib.bash where everything is at hand that the file needs.
 prepare_file()
 {
 	local root=$OSH_BOX/attack.rootfs

@@ -24,6 +24,15 @@ needs root box osh policy nft python3 cc
 	logged name-not-allowed
 }
 
+@test "a question to another name server: IPv6" {
+	succeeds no_policy dns other6-udp
+	refused dns other6-udp
+	logged name-not-allowed
+	succeeds no_policy dns other6-tcp
+	refused dns other6-tcp
+	logged name-not-allowed
+}
+
 @test "data in the questions to the sandbox's own name server" {
 	succeeds no_policy dns tunnel
 	refused dns tunnel

@@ -53,6 +53,20 @@ needs root box osh policy nft python3 cc
 	logged blocked-address
 }
 
+@test "thousands of tries at once" {
+	succeeds no_policy plain flood
+	asked refused plain flood
+	logged literal-address
+}
+
+# A host that is listed by its own name may be a private one.
+@test "a private address by a name that a pattern allows" {
+	POLICY=$POLICY_OF_A_PATTERN
+	succeeds no_policy plain bait bait=private.example.org
+	refused plain bait bait=private.example.org
+	logged private-address
+}
+
 @test "the loopback address by an allowed name" {
 	refused plain bait bait=loopback.example.org
 	logged blocked-address
