@@ -43,6 +43,17 @@ static enum verdict use(const struct scene *s, const struct in_addr *to)
 					   : say(REFUSED, "not answered");
 }
 
+/* As resolver libraries do: a datagram that nobody answers is sent again. */
+static int ask(const struct sockaddr_in *server, const char *name,
+	       struct in_addr *ret_addr)
+{
+	int rcode = -1;
+
+	for (int i = 0; rcode < 0 && i < 5; i++)
+		rcode = dns_ask(server, SOCK_DGRAM, name, ret_addr);
+	return rcode;
+}
+
 /* What is allowed: ask for the name, as every program does, and connect. */
 enum verdict reach_allowed(const struct scene *s)
 {
@@ -51,7 +62,7 @@ enum verdict reach_allowed(const struct scene *s)
 
 	if (!dns_server(&server))
 		return say(UNTRIED, "/etc/resolv.conf: no nameserver");
-	if (dns_ask(&server, SOCK_DGRAM, s->name, &addr) != 0 || !addr.s_addr)
+	if (ask(&server, s->name, &addr) != 0 || !addr.s_addr)
 		return say(REFUSED, "no address for %s", s->name);
 	return use(s, &addr);
 }
@@ -70,7 +81,7 @@ static enum verdict bait(const struct scene *s)
 
 	if (!dns_server(&server))
 		return say(UNTRIED, "/etc/resolv.conf: no nameserver");
-	if (dns_ask(&server, SOCK_DGRAM, s->bait, &addr) != 0 || !addr.s_addr)
+	if (ask(&server, s->bait, &addr) != 0 || !addr.s_addr)
 		return say(REFUSED, "no address for %s", s->bait);
 	return use(s, &addr);
 }

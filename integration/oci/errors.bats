@@ -98,7 +98,8 @@ says()
 }
 
 @test "words and options that are too many, or in the wrong place" {
-	says log x --verify -- "log: '--verify' is an option, which has to come earlier (usage: osh-runtime log [options] ID)"
+	says kill x KILL --all -- "kill: '--all' is an option, which has to come earlier (usage: osh-runtime kill [options] ID [SIGNAL])"
+	says log x more -- "log: 'more' is one argument too many (usage: osh-runtime log [options] ID)"
 	says state x y -- "state: 'y' is one argument too many (usage: osh-runtime state ID)"
 	says state -- "state: an argument is missing (usage: osh-runtime state ID)"
 	says list --nothing -- "parse options: unknown option '--nothing'"
